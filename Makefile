@@ -1,0 +1,35 @@
+# Underfelt. Bare `make` prints this help.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test demo check mutation exhaustive bench docs clean
+
+help: ## print this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing; run: apt-get install -y python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(STAMP) ## build .venv with the underfelt command and the development tools
+
+check: setup ## ruff and mypy strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check ## everything that must hold: style, types, all tests
+	$(BIN)/pytest -n 2 -m 'not slow'
+
+demo: setup ## deal and narrate complete rounds of all five games
+	@$(BIN)/underfelt demo
+
+clean: ## remove what setup built
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis

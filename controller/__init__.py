@@ -1,0 +1,3 @@
+"""The table: rules, round engine and command line."""
+
+__version__ = "0.1.0"

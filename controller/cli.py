@@ -1,0 +1,60 @@
+"""``underfelt``: one command, dispatched through a literal table of lazily imported modules.
+
+Nothing else is imported before the command is known, so ``underfelt --help`` stays cheap.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Final
+
+EX_OK: Final = 0
+EX_USAGE: Final = 64
+EX_DATAERR: Final = 65
+EX_NOINPUT: Final = 66
+EX_CONFIG: Final = 78
+
+COMMANDS: Final = {
+    "settle": ("controller.commands.settle", "rule on a finished or broken-off round"),
+    "check-wagers": ("controller.commands.check_wagers", "is a seat's set of wagers acceptable?"),
+    "par": ("controller.commands.par", "the exact par sheet of a game, by full enumeration"),
+    "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
+}
+
+EXAMPLES: Final = """\
+examples:
+  underfelt settle round.json          what should have been paid?
+  underfelt settle --lines - < night.jsonl
+  underfelt check-wagers seat.json
+  underfelt par NSW
+  underfelt demo --game RICO --seed 7
+"""
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:13} {text}" for name, (_, text) in COMMANDS.items())
+    return f"usage: underfelt COMMAND [ARGUMENT ...]\n\ncommands:\n{rows}\n\n{EXAMPLES}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return EX_OK if arguments else EX_USAGE
+    if arguments[0] == "--version":
+        from controller import __version__
+
+        print(f"underfelt {__version__}")
+        return EX_OK
+    command = COMMANDS.get(arguments[0])
+    if command is None:
+        known = ", ".join(COMMANDS)
+        print(f"underfelt: no command {arguments[0]!r}; commands: {known}", file=sys.stderr)
+        return EX_USAGE
+    code: int = import_module(command[0]).run(arguments[1:])
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

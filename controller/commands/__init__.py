@@ -1,0 +1,1 @@
+"""One module per command of ``underfelt``; each has ``run(argv) -> exit code``."""

@@ -1,0 +1,1 @@
+"""Exact mathematics by full enumeration; the only part of the controller that uses numpy."""

@@ -1,0 +1,39 @@
+"""Errors a person can act on: a stable code, where it is, what was found, what is expected."""
+
+from __future__ import annotations
+
+import json
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A value as the user wrote it, in JSON, cut to a readable length."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+class UnderfeltError(Exception):
+    """The root of every error that is not our bug."""
+
+    code = "E-GEN-000"
+
+
+class RecordError(UnderfeltError, ValueError):
+    """A malformed record or wager set: exit 65."""
+
+    def __init__(self, code: str, path: str, problem: str) -> None:
+        super().__init__(f"{path}: {problem} ({code})")
+        self.code = code
+        self.path = path
+        self.problem = problem
+
+
+class SettingsError(UnderfeltError, ValueError):
+    """Settings that cannot open a table: exit 78. Each problem is (code, key, text)."""
+
+    def __init__(self, problems: list[tuple[str, str, str]]) -> None:
+        super().__init__("\n".join(f"{key}: {text} ({code})" for code, key, text in problems))
+        self.code = problems[0][0]
+        self.problems = problems

@@ -1,0 +1,1 @@
+"""The hardware simulator: an independent second implementation; imports nothing of ours."""

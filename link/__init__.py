@@ -1,0 +1,1 @@
+"""The progressive-link server; never imports controller."""

@@ -1,0 +1,1 @@
+"""What table and server both write and exchange; imports nothing of ours."""
