@@ -21,13 +21,22 @@ class UnderfeltError(Exception):
 
 
 class RecordError(UnderfeltError, ValueError):
-    """A malformed record or wager set: exit 65."""
+    """A malformed record or wager set: exit 65.
+
+    The path grows from the inside out (``under``), so that a sound record pays nothing for it.
+    """
 
     def __init__(self, code: str, path: str, problem: str) -> None:
-        super().__init__(f"{path}: {problem} ({code})")
+        super().__init__(code, path, problem)
         self.code = code
         self.path = path
         self.problem = problem
+
+    def under(self, outer: str) -> RecordError:
+        return RecordError(self.code, outer + self.path, self.problem)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem} ({self.code})"
 
 
 class SettingsError(UnderfeltError, ValueError):

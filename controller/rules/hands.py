@@ -1,7 +1,7 @@
 """Poker hands: five cards, three cards (Pair Plus), best five of six, and Ricochet's two cards.
 
 A five-card hand becomes a *strength*: 1 (7-5-4-3-2 of mixed suits) to 7462 (a royal flush); equal
-strength is an equal hand. No suit outranks another here (NSW-3.3); the ace is low in A-2-3-4-5 only.
+strength is an equal hand. No suit outranks another (NSW-3.3); the ace is low in A-2-3-4-5 only.
 
 The tables are written out in order of value, best first, so their order is the rule itself. A hand
 is found by one sum: every card adds its rank's weight and, in the bits above, a digit for its suit.
@@ -44,7 +44,7 @@ WEIGHTS: Final = (0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79
 
 _DOWN: Final = tuple(range(ACE, -1, -1))
 _WHEEL: Final = (ACE, 3, 2, 1, 0)
-_STRAIGHTS: Final = tuple(tuple(range(top, top - 5, -1)) for top in range(ACE, 3, -1)) + (_WHEEL,)
+_STRAIGHTS: Final = (*(tuple(range(top, top - 5, -1)) for top in range(ACE, 3, -1)), _WHEEL)
 _STRAIGHT_SETS: Final = frozenset(frozenset(s) for s in _STRAIGHTS)
 
 
@@ -157,7 +157,8 @@ THREE_HAND_NAMES: Final[tuple[str, ...]] = tuple(
 )
 THREE_STRENGTHS: Final = 741
 
-_THREE_STRAIGHTS: Final = tuple(tuple(range(top, top - 3, -1)) for top in range(ACE, 1, -1)) + (
+_THREE_STRAIGHTS: Final = (
+    *(tuple(range(top, top - 3, -1)) for top in range(ACE, 1, -1)),
     (ACE, 1, 0),
 )
 _THREE_STRAIGHT_SETS: Final = frozenset(frozenset(s) for s in _THREE_STRAIGHTS)

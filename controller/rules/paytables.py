@@ -18,9 +18,10 @@ class Odds:
     """``Odds(3)`` pays 3 to 1: three times the stake, and the stake stays the player's."""
 
     to_one: int
+    text: str = field(init=False, compare=False)
 
-    def __str__(self) -> str:
-        return f"{self.to_one} to 1"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", f"{self.to_one} to 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,10 @@ class JackpotShare:
     """``JackpotShare(10)`` pays a tenth of the jackpot; the stake does not scale it."""
 
     percent: int
+    text: str = field(init=False, compare=False)
 
-    def __str__(self) -> str:
-        return f"{self.percent}% of the jackpot"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", f"{self.percent}% of the jackpot")
 
 
 Pay = Odds | JackpotShare

@@ -103,7 +103,9 @@ def hedge_table(value: object) -> Mapping[Hand, int]:
     table = {}
     for name, odds in value.items():
         if name not in HAND_BY_NAME:
-            raise Bad(f"{shown(name)} is no class of hand; expected one of {', '.join(HAND_BY_NAME)}")
+            raise Bad(
+                f"{shown(name)} is no class of hand; expected one of {', '.join(HAND_BY_NAME)}"
+            )
         if odds is None:
             continue
         if type(odds) is not int or odds < 0:
@@ -204,7 +206,11 @@ class TableSettings:
     """What a live table needs besides."""
 
     seats: int = setting(
-        7, between(1, 7), ALL, "number of seats at the table, 1 to 7", required=("MBS3", "PP6", "MEGA")
+        7,
+        between(1, 7),
+        ALL,
+        "number of seats at the table, 1 to 7",
+        required=("MBS3", "PP6", "MEGA"),
     )
     card_device: Literal["shoe", "shuffler"] = setting(
         "shoe", choice("shoe", "shuffler"), ALL, "the one active card source"
@@ -233,7 +239,10 @@ class TableSettings:
         "which of the dealer's other two cards is turned first",
     )
     bonus_index: int = setting(
-        2, choice(1, 2, 3), ("PP6",), "which card of the dealer's packet is the middle one: 1, 2 or 3"
+        2,
+        choice(1, 2, 3),
+        ("PP6",),
+        "which card of the dealer's packet is the middle one: 1, 2 or 3",
     )
     selector: Literal["server", "table"] = setting(
         "table",
@@ -334,7 +343,7 @@ def open_settings(game: str, values: Mapping[str, object]) -> tuple[Settings, Ta
     for name, spec in {**MONEY_SPEC, **TABLE_SPEC}.items():
         if game in spec.metadata["required"] and values.get(name) is None:
             problems.append(_missing(name, spec, f"required at a {game} table"))
-    for name in _required_by_others(game, money, table):
+    for name in _required_by_others(game, table):
         if values.get(name) is None:
             spec = MONEY_SPEC.get(name) or TABLE_SPEC[name]
             problems.append(_missing(name, spec, "required by the settings chosen"))
@@ -345,14 +354,14 @@ def open_settings(game: str, values: Mapping[str, object]) -> tuple[Settings, Ta
 
 
 def _missing(name: str, spec: Field[Any], why: str) -> tuple[str, str, str]:
-    choices = spec.metadata["convert"].__doc__ if "choice" in str(spec.metadata["convert"]) else None
+    choices = (
+        spec.metadata["convert"].__doc__ if "choice" in str(spec.metadata["convert"]) else None
+    )
     offer = f" Choose between {choices}." if choices else ""
     return ("E-CFG-003", name, f"{why} and has no safe default.{offer} {spec.metadata['text']}.")
 
 
-def _required_by_others(
-    game: str, money: Mapping[str, object], table: Mapping[str, object]
-) -> list[str]:
+def _required_by_others(game: str, table: Mapping[str, object]) -> list[str]:
     """Settings that become required by another choice: packets, and each Ricochet bonus wager."""
     names: list[str] = []
     if table.get("card_device") == "shuffler" or table.get("deal_pattern") == "packets":

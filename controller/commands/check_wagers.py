@@ -1,0 +1,32 @@
+"""``underfelt check-wagers``: is a seat's set of wagers acceptable before the deal?"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments, Unreadable, parse_json, read_input
+from controller.rules.errors import RecordError
+from controller.rules.wagers import check_wagers
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments(
+        prog="underfelt check-wagers",
+        description="Say whether a seat's wagers are acceptable, and which clauses they break.",
+        epilog='example: echo \'{"game":"NSW","wagers":{"1":500,"2":500,"$":500}}\' '
+        "| underfelt check-wagers -",
+    )
+    parser.add_argument("file", metavar="FILE", help="game, settings and wagers, or - for stdin")
+    arguments = parser.parse_args(argv)
+    try:
+        answer = check_wagers(parse_json(read_input(arguments.file)))
+    except Unreadable as error:
+        print(f"underfelt check-wagers: {error}", file=sys.stderr)
+        return EX_NOINPUT
+    except RecordError as error:
+        print(f"underfelt check-wagers: {arguments.file}: {error}", file=sys.stderr)
+        return EX_DATAERR
+    print(json.dumps(answer, separators=(",", ":")))
+    return EX_OK

@@ -1,0 +1,76 @@
+"""What the commands share: arguments with exit 64, files with exit 66, strict JSON with exit 65."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from typing import IO, Any, NoReturn
+
+from controller.cli import EX_NOINPUT, EX_USAGE
+from controller.rules.errors import RecordError
+
+
+class Arguments(argparse.ArgumentParser):
+    """argparse that exits 64 on a usage error, after sysexits."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        sys.exit(EX_USAGE)
+
+
+class Unreadable(Exception):
+    """The input file cannot be read: exit 66."""
+
+    exit_code = EX_NOINPUT
+
+
+def open_input(path: str) -> IO[bytes]:
+    if path == "-":
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise Unreadable(
+            f"{path}: {error.strerror}; give a readable file, or - for stdin"
+        ) from None
+
+
+def read_input(path: str) -> bytes:
+    with open_input(path) as stream:
+        try:
+            return stream.read()
+        except OSError as error:
+            raise Unreadable(f"{path}: {error.strerror}") from None
+
+
+def _pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    listed = list(pairs)
+    row = dict(listed)
+    if len(row) != len(listed):
+        seen: set[str] = set()
+        for key, _ in listed:
+            if key in seen:
+                raise RecordError("E-REC-018", f"$..{key}", "the key appears twice in one object")
+            seen.add(key)
+    return row
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs)
+
+
+def parse_json(text: bytes) -> Any:
+    """Strict JSON: UTF-8, no key twice; raises RecordError."""
+    try:
+        return _decoder.decode(text.decode("utf-8"))
+    except RecordError:
+        raise
+    except UnicodeDecodeError as error:
+        raise RecordError("E-REC-019", "$", f"byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise RecordError("E-REC-019", "$", f"not JSON at {where}: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise RecordError("E-REC-019", "$", f"not a usable JSON document: {error}") from None

@@ -1,0 +1,68 @@
+"""``underfelt settle``: rule on one record, or on one record per line."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments, Unreadable, open_input, parse_json, read_input
+from controller.rules.decode import decode_record
+from controller.rules.errors import RecordError
+from controller.rules.settle import settle
+
+_encode = msgspec.json.Encoder().encode
+
+
+def settle_text(text: bytes) -> dict[str, Any]:
+    return settle(decode_record(parse_json(text)))
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments(
+        prog="underfelt settle",
+        description="Rule on a finished or broken-off round and print what should have been paid.",
+        epilog="example: underfelt settle round.json",
+    )
+    parser.add_argument("file", metavar="FILE", help="the record, or - for standard input")
+    parser.add_argument(
+        "--lines", action="store_true", help="one record per line in, one result per line out"
+    )
+    arguments = parser.parse_args(argv)
+    try:
+        if arguments.lines:
+            return _lines(arguments.file)
+        result = settle_text(read_input(arguments.file))
+    except Unreadable as error:
+        print(f"underfelt settle: {error}", file=sys.stderr)
+        return EX_NOINPUT
+    except RecordError as error:
+        print(f"underfelt settle: {arguments.file}: {error}", file=sys.stderr)
+        return EX_DATAERR
+    sys.stdout.buffer.write(_encode(result) + b"\n")
+    return EX_OK
+
+
+def _lines(path: str) -> int:
+    """Answers every line in its place; a bad line does not lose the others."""
+    failed = EX_OK
+    write = sys.stdout.buffer.write
+    with open_input(path) as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                answer = _encode(settle_text(line))
+            except RecordError as error:
+                failed = EX_DATAERR
+                answer = _encode(
+                    {
+                        "error": str(error),
+                        "code": error.code,
+                        "path": error.path,
+                        "line": number,
+                    }
+                )
+                print(f"underfelt settle: {path}: line {number}: {error}", file=sys.stderr)
+            write(answer + b"\n")
+    return failed
