@@ -168,11 +168,8 @@ def _seat(
         else:
             won = number in shares
             wagers["play"] = wager_result(ante, "win" if won else "lose", ante if won else 0)
-    for spot, settle_bonus in (("rapid_fire", _rapid_fire), ("hedge", _hedge)):
-        if spot in seat.wagers:
-            wagers[spot] = (
-                held_wager(seat.wagers[spot]) if shares is None else settle_bonus(record, seat)
-            )
+    for spot, bonus in settle_bonus_wagers(record, seat).items():
+        wagers[spot] = held_wager(seat.wagers[spot]) if shares is None else bonus
     hand = (
         HAND_NAMES[CLASS_OF[strengths[number]]]
         if number in strengths and shares is not None
@@ -186,6 +183,12 @@ def _paid(stake: int, to_one: int) -> WagerResult:
     if to_one == 0:
         return wager_result(stake, "push", stake)
     return wager_result(stake, "win", stake, stake * to_one, Odds(to_one).text)
+
+
+def settle_bonus_wagers(record: RoundRecord, seat: SeatRecord) -> dict[str, WagerResult]:
+    """Rapid Fire and HedgeBet: decided by the deal alone, whatever happens to the pot."""
+    rules = (("rapid_fire", _rapid_fire), ("hedge", _hedge))
+    return {spot: rule(record, seat) for spot, rule in rules if spot in seat.wagers}
 
 
 def _rapid_fire(record: RoundRecord, seat: SeatRecord) -> WagerResult:

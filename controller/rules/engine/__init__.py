@@ -1,0 +1,1 @@
+"""The round engine: facts in, a new state and effects out."""

@@ -1,0 +1,212 @@
+"""The deal: cards and packets as they leave the device, and chips that move after the lock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.rules import events as ev
+from controller.rules.cards import HiddenCard, PublicMoment, reveal
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.betting import locked_by_card
+from controller.rules.engine.common import (
+    POT_SEAT,
+    Refusal,
+    Step,
+    any_handled,
+    next_prompt,
+    spot_of,
+    with_seat,
+)
+from controller.rules.engine.deal import (
+    DEALER,
+    expected,
+    next_place,
+    packet_size,
+    progress,
+    uses_packets,
+)
+from controller.rules.engine.irregular import CARD_FAULT, freeze
+from controller.rules.engine.state import Phase, TableState
+
+
+def first_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
+    """The first card out starts the deal; without a shuffle it is not accepted."""
+    table = state.rules.table
+    if table.shuffle_required and not state.deck.shuffled:
+        clause = state.rules.book.shuffle_clause or "NSW-4.1"
+        raise Refusal("no shuffle since the last round", clause)
+    if not state.deck.device_ready:
+        raise Refusal("the shuffler has not completed a cycle", "NSW-13.1")
+    deck = replace(state.deck, shuffled=False, cut=False)
+    state = replace(state, phase=Phase.DEALING, in_play=True, deck=deck)
+    return dealt(state, what, fact)
+
+
+def card_before_close(
+    state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact
+) -> Step:
+    state, locked = locked_by_card(state, fact)
+    if state.phase is not Phase.LOCKED:
+        return state, locked
+    state, effects = first_card(state, what, fact)
+    return state, (*locked, *effects)
+
+
+def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
+    packet = isinstance(what, f.PacketDispensed)
+    if packet != uses_packets(state.rules):
+        sort, device = ("packet", "shoe") if packet else ("single card", "shuffler")
+        question = f"A {sort} came although the table deals from a {device}."
+        return freeze(state, question, ("resume",))
+    cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
+    place = next_place(state)
+    twice = _seen_twice(state, cards)
+    size = len(cards)
+    state = replace(
+        state,
+        drawn=(*state.drawn, *cards),
+        packets=(*state.packets, size) if packet else state.packets,
+    )
+    if twice:
+        question = "The same card was read twice: a misread or a foreign card."
+        return freeze(state, question, CARD_FAULT, ev.ForeignCard())
+    if packet and place is not None and size != packet_size(state.rules, place):
+        return _wrong_packet(state, place, size)
+    if state.rules.book.family == "ricochet" and place is not None:
+        state, effects = _face_up(state, place, cards)
+    else:
+        effects = ()
+    if progress(state) == expected(state):
+        state, more = _deal_complete(state)
+        return state, (*effects, *more)
+    following = next_place(state)
+    prompt = fx.Prompt("deal dealer") if following == DEALER else fx.Prompt("deal seat", following)
+    return state, (*effects, prompt)
+
+
+def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> bool:
+    seen = list(state.drawn)
+    for card in cards:
+        if card in seen:
+            return True
+        seen.append(card)
+    return False
+
+
+def _wrong_packet(state: TableState, place: int, size: int) -> Step:
+    handled = any_handled(state)
+    if place == DEALER:
+        question = f"The dealer's packet holds {size} cards."
+        return freeze(state, question, ("confirmed", "resume"), ev.CommunityCount(size, handled))
+    question = f"The packet of seat {place} holds {size} cards."
+    event = ev.PlayerCardCount(place, size, handled)
+    return freeze(state, question, ("confirmed", "resume"), event)
+
+
+def _face_up(state: TableState, place: int, cards: tuple[HiddenCard, ...]) -> Step:
+    opened = tuple(reveal(c, PublicMoment.DEALT_FACE_UP) for c in cards)
+    face_up = {**state.face_up, place: (*state.face_up.get(place, ()), *opened)}
+    shown = tuple(fx.ShowDealtCard(place, c) for c in opened)
+    return replace(state, face_up=face_up), shown
+
+
+def _deal_complete(state: TableState) -> Step:
+    if state.rules.book.family == "ricochet":
+        return replace(state, phase=Phase.DEALT), (fx.Prompt("confirm deal"),)
+    handled = state.rules.table.handled_mode == "automatic"
+    state = replace(state, phase=Phase.DECISION_1, handled_all=state.handled_all or handled)
+    return state, next_prompt(state)
+
+
+def excess_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
+    """A card too many: set aside, or the deal was wrong (or a stray hand explains it)."""
+    cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
+    state = replace(
+        state,
+        drawn=(*state.drawn, *cards),
+        packets=(*state.packets, len(cards)) if uses_packets(state.rules) else state.packets,
+    )
+    clause = state.rules.book.round_clauses.excess
+    event = ev.DealtIncorrectly(any_handled(state))
+    question = f"One card too many is out ({clause})."
+    return freeze(state, question, ("resume", "confirmed"), event)
+
+
+def cut_card_seen(state: TableState, _what: f.CutCardSeen, _: f.Fact) -> Step:
+    """The cut card is no playing card and does not move the deal (NSW-3.1)."""
+    return state, ()
+
+
+# --- chips after the lock ----------------------------------------------------------------------
+
+
+def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
+    """A spot changed after the lock: late chips never count, lifted chips stay live."""
+    key = (what.seat, what.spot)
+    before = state.spots.get(key, 0)
+    state = replace(state, spots={**state.spots, key: what.cents})
+    if what.seat == POT_SEAT:
+        return state, ()
+    clauses = state.rules.book.round_clauses
+    seat = state.seats.get(what.seat)
+    if seat is None:
+        if what.cents:
+            return state, _late(what.seat, what.spot, what.cents, clauses.late_wager)
+        return state, ()
+    locked = seat.locked.get(what.spot, 0)
+    allowed = 0 if what.spot in seat.emptied else locked
+    if what.cents > allowed and not _correcting(state, what.seat):
+        return state, _late(what.seat, what.spot, what.cents - allowed, clauses.late_wager)
+    if what.cents >= before or what.cents >= locked:
+        return state, ()
+    return _lifted(state, what)
+
+
+def _late(number: int, spot: str, cents: int, clause: str) -> tuple[fx.Effect, ...]:
+    return (
+        fx.RaiseAlarm("late wager", number, f"{spot}: {cents}", clause),
+        fx.Prompt("late", number, spot),
+    )
+
+
+def _correcting(state: TableState, number: int) -> bool:
+    return state.seats[number].unequal and state.rules.book.correct_unequal
+
+
+def _lifted(state: TableState, what: f.WagerRead) -> Step:
+    seat, clauses = state.seats[what.seat], state.rules.book.round_clauses
+    if seat.settled or seat.out or _correcting(state, what.seat):
+        gone = seat.emptied | ({what.spot} if not what.cents else frozenset())
+        return with_seat(state, what.seat, emptied=gone), ()
+    if seat.decisions.get(what.spot) == "withdraw":
+        if what.cents:
+            return state, (fx.Prompt("take back", what.seat, what.spot),)
+        state = with_seat(state, what.seat, emptied=seat.emptied | {what.spot})
+        return state, next_prompt(state)
+    if state.phase is Phase.LOCKED and state.rules.book.withdraw_until_first_card:
+        return _withdrawn_before_first_card(state, what)
+    clause = clauses.dollar if what.spot == "$" else clauses.late_withdrawal
+    detail = f"{what.spot}: {what.cents} of {seat.locked.get(what.spot, 0)}"
+    return state, (
+        fx.RaiseAlarm("wager lifted", what.seat, detail, clause),
+        *((fx.Prompt("chips", what.seat, what.spot),) if spot_of(state.phase) else ()),
+    )
+
+
+def _withdrawn_before_first_card(state: TableState, what: f.WagerRead) -> Step:
+    """NSW: between the call and card one a seat may take all its wagers off (AMB-W05)."""
+    left = [state.spots.get((what.seat, s), 0) for s in state.rules.book.wagers]
+    if any(left):
+        detail = f"{what.spot}: part of the wagers is gone"
+        return state, (fx.RaiseAlarm("wager lifted", what.seat, detail, "NSW-5.4"),)
+    seats = {n: s for n, s in state.seats.items() if n != what.seat}
+    return replace(state, seats=seats), (fx.SetLamp(what.seat, "off"),)
+
+
+def credits_late(state: TableState, what: f.CreditsRead, _: f.Fact) -> Step:
+    """Credits after the lock never belong to this round (AMB-P18)."""
+    book = state.rules.book
+    raise Refusal(
+        f"seat {what.seat}: bets are closed, the credits go back", book.round_clauses.late_wager
+    )

@@ -1,0 +1,164 @@
+"""What belongs to the table rather than a round: deck, limits, signs, link, people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import Refusal, Step
+from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.irregular import note
+from controller.rules.engine.state import Phase, TableState
+from controller.rules.events import FULL_DECK
+
+WARNINGS_TO_FLOOR = 2
+
+
+def deck_checked(state: TableState, what: f.DeckChecked, fact: f.Fact) -> Step:
+    """A passed check is kept with its seal and who made it; a failed one withdraws the deck."""
+    deck = state.deck
+    seals = {n: s for n, s in deck.seals.items() if n != what.deck}
+    if what.passed:
+        seals[what.deck] = what.seal
+    cleared = deck.suspect and not (what.passed and what.deck == deck.name)
+    name = deck.name if deck.name is not None else what.deck
+    state = note(state, fact, f"deck {what.deck} checked: {'passed' if what.passed else 'failed'}")
+    deck = replace(deck, name=name, seals=seals, suspect=cleared)
+    return replace(state, deck=deck), ()
+
+
+def deck_changed(state: TableState, what: f.DeckChanged, fact: f.Fact) -> Step:
+    """Another deck comes into play; it needs a check (or its seal) and a new shuffle."""
+    deck = state.deck
+    if what.deck == deck.name:
+        raise Refusal("a change needs another deck", "NSW-13.2.3")
+    if what.deck in deck.seals and deck.seals[what.deck] != what.seal:
+        seals = {n: s for n, s in deck.seals.items() if n != what.deck}
+        state = replace(state, deck=replace(deck, seals=seals))
+        deck = state.deck
+    state = note(state, fact, f"deck changed to {what.deck}")
+    deck = replace(
+        deck, name=what.deck, shuffled=False, cut=False, suspect=False, device_ready=True
+    )
+    prompts: tuple[fx.Effect, ...] = (fx.Prompt("shuffle"),)
+    if what.deck not in deck.seals:
+        prompts = (fx.Prompt("check deck"), *prompts)
+    return replace(state, deck=deck), prompts
+
+
+def deck_shuffled(state: TableState, what: f.DeckShuffled, _: f.Fact) -> Step:
+    """Only the deck in play counts: the other may be shuffled at any time (NSW-3.2.1)."""
+    deck = state.deck
+    if deck.name is not None and what.deck != deck.name:
+        return state, ()
+    deck = replace(deck, name=what.deck, shuffled=True, device_ready=True)
+    cut = (fx.Prompt("cut"),) if _must_cut(state) else ()
+    return replace(state, deck=deck), cut
+
+
+def _must_cut(state: TableState) -> bool:
+    return bool(state.rules.book.shuffle_clause) and not uses_packets(state.rules)
+
+
+def deck_cut(state: TableState, _what: f.DeckCut, fact: f.Fact) -> Step:
+    if uses_packets(state.rules):
+        raise Refusal("cards from a shuffler are not cut", "NSW-4.4")
+    state = note(state, fact, "deck cut and loaded")
+    return replace(state, deck=replace(state.deck, cut=True)), ()
+
+
+def decks_loaded(state: TableState, what: f.DecksLoaded, _: f.Fact) -> Step:
+    colours = (what.in_play, what.in_device)
+    state = replace(state, deck=replace(state.deck, colours=colours))
+    if what.in_play == what.in_device:
+        alarm = fx.RaiseAlarm("deck colours", None, what.in_play, "NSW-3.2.2")
+        return state, (alarm,)
+    return state, ()
+
+
+def deck_counted_idle(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
+    """Between rounds a wrong count closes the table for play; closed rounds stand."""
+    state = note(state, fact, f"deck counted: {what.count}")
+    if what.count == FULL_DECK:
+        return state, ()
+    clause = state.rules.book.round_clauses.deck
+    question = f"The deck holds {what.count} cards; the last round is closed."
+    return (
+        replace(state, deck=replace(state.deck, suspect=True)),
+        (
+            fx.RaiseAlarm("deck count", None, str(what.count), clause),
+            fx.AskSupervisor(question, ("check the deck",)),
+            fx.Prompt("check deck"),
+        ),
+    )
+
+
+def shuffler_ready(state: TableState, _what: f.ShufflerReady, _: f.Fact) -> Step:
+    return replace(state, deck=replace(state.deck, device_ready=True)), ()
+
+
+def timer_fired(state: TableState, _what: f.TimerFired, _: f.Fact) -> Step:
+    """The table stood empty: a shuffle before play goes on (NSW-4.1.3)."""
+    if state.phase not in (Phase.IDLE, Phase.BETTING) or any(state.spots.values()):
+        return state, ()
+    deck = replace(state.deck, shuffled=False, cut=False)
+    return replace(state, deck=deck), (fx.Prompt("shuffle"),)
+
+
+def sign_shown(state: TableState, what: f.SignShown, fact: f.Fact) -> Step:
+    signs = {**state.signs, what.announces: fact.at_ms}
+    return replace(note(state, fact, f"sign: {what.announces}"), signs=signs), ()
+
+
+def limits_changed(state: TableState, what: f.LimitsChanged, fact: f.Fact) -> Step:
+    """New limits hold from the next opening; a higher minimum needs its sign (NSW-6.5)."""
+    if not state.rules.book.posted_limits:
+        raise Refusal("this book has printed limits", state.rules.book.clauses.equal)
+    if (what.min_wager or 0) > (state.min_wager or 0):
+        shown = state.signs.get("higher minimum")
+        if shown is None or fact.at_ms - shown < state.rules.table.notice_ms:
+            raise Refusal("the sign for a higher minimum has not stood 20 minutes", "NSW-6.5")
+    state = note(state, fact, f"limits {what.min_wager} to {what.max_wager}")
+    limits = (what.min_wager, what.max_wager)
+    if state.phase is Phase.IDLE:
+        return replace(state, min_wager=limits[0], max_wager=limits[1]), ()
+    return replace(state, next_limits=limits), ()
+
+
+def meter_reported(state: TableState, what: f.MeterReported, _: f.Fact) -> Step:
+    """Shown at once; what counts for this round is frozen when bets close."""
+    if state.phase in (Phase.IDLE, Phase.BETTING):
+        state = replace(state, meter=what.jackpot_cents)
+    return state, (fx.ShowJackpot(what.jackpot_cents),)
+
+
+def link_lost(state: TableState, _what: f.LinkLost, _: f.Fact) -> Step:
+    effects: tuple[fx.Effect, ...] = (fx.ShowJackpot(state.meter, stale=True),)
+    if state.phase is Phase.BETTING:
+        clause = state.rules.book.clauses.side_needs_base
+        cents = state.rules.table.credit_cents
+        for number, count in sorted(state.credits.items()):
+            effects += (fx.ArmAcceptor(number, False),)
+            if count:
+                effects += (fx.ReturnWager(number, "progressive", count * cents, clause),)
+        state = replace(state, credits={})
+    return replace(state, link_up=False), effects
+
+
+def link_restored(state: TableState, _what: f.LinkRestored, _: f.Fact) -> Step:
+    return replace(state, link_up=True), (fx.ShowJackpot(state.meter),)
+
+
+def player_warned(state: TableState, what: f.PlayerWarned, fact: f.Fact) -> Step:
+    """The dealer warns first; a repetition goes to the floor (PP6-R5c)."""
+    count = state.warnings.get(what.seat, 0) + 1
+    state = note(state, fact, f"warned seat {what.seat}: {what.reason}")
+    state = replace(state, warnings={**state.warnings, what.seat: count})
+    if count >= WARNINGS_TO_FLOOR:
+        return state, (fx.Prompt("floor", what.seat, what.reason),)
+    return state, ()
+
+
+def breach_noted(state: TableState, what: f.BreachNoted, fact: f.Fact) -> Step:
+    return note(state, fact, f"seats {list(what.seats)}: {what.what}"), ()

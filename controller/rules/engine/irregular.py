@@ -1,0 +1,403 @@
+"""Irregularities at the live table: a confirmed event is judged by the book's own rulings.
+
+The round goes on, is void, or stands still with a question; one seat may be void or held. The same
+rulings judge a record, so table and auditor cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.rules import events as ev
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import (
+    Refusal,
+    Step,
+    any_handled,
+    in_round,
+    next_prompt,
+    person,
+    seat_handled,
+    spot_of,
+    with_seat,
+)
+from controller.rules.engine.deal import DEALER, assign, dealt_seats, expected, progress
+from controller.rules.engine.export import record_of
+from controller.rules.engine.state import Frozen, Phase, Seat, TableState
+from controller.rules.rulings import (
+    AskSupervisor,
+    CorrectTo,
+    HoldSeat,
+    Ruling,
+    VoidHand,
+    VoidRound,
+    rule_on,
+)
+from controller.rules.settle import settle
+
+PLAY_ON_OR_VOID = ("play on", "void")
+CARD_FAULT = ("misread", "confirmed", "resume")
+
+
+def freeze(
+    state: TableState,
+    question: str,
+    answers: tuple[str, ...],
+    event: ev.Event | None = None,
+) -> Step:
+    """Stand still; nothing is guessed (AMB-V08)."""
+    if state.frozen is not None:
+        frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
+        return replace(state, frozen=frozen), (fx.AskSupervisor(question, frozen.answers),)
+    frozen = Frozen(state.phase, question, answers, event)
+    return (
+        replace(state, phase=Phase.FROZEN, frozen=frozen),
+        (fx.Prompt("frozen", detail=question), fx.AskSupervisor(question, answers)),
+    )
+
+
+def happened(state: TableState, event: ev.Event) -> Step:
+    """Add a confirmed event and do what the book says about it."""
+    before = set(_rulings(state))
+    state = replace(state, events=(*state.events, event))
+    effects: list[fx.Effect] = []
+    found = [r for r in _rulings(state) if r not in before]
+    for ruling in found:
+        if isinstance(ruling, VoidRound):
+            return void_round(state, ruling.clause)
+    for ruling in found:
+        match ruling:
+            case AskSupervisor(_, question):
+                proposal = _proposal(state, event)
+                return freeze(state, question + proposal, PLAY_ON_OR_VOID, event)
+            case VoidHand(seat, clause):
+                state, more = void_hand(state, seat, clause or "")
+                effects += more
+            case HoldSeat(seat, _, question):
+                state = with_seat(state, seat, held=question)
+                effects += [
+                    fx.AskSupervisor(question, ("hand void", "ride", "play on"), seat),
+                    fx.SetLamp(seat, "fault"),
+                    fx.Prompt("held", seat, question),
+                ]
+            case CorrectTo(seat, cents):
+                locked = {**state.seats[seat].locked, "1": cents, "2": cents, "$": cents}
+                state = with_seat(state, seat, locked=locked, unequal=False)
+            case _:
+                pass
+    return state, (*effects, *next_prompt(state))
+
+
+def _rulings(state: TableState) -> list[Ruling]:
+    return rule_on(state.rules.book.rulings, state.events)
+
+
+def _proposal(state: TableState, event: ev.Event) -> str:
+    """What the adopted profile would do; a proposal for the supervisor, never an order."""
+    from controller.rules.books import BOOKS
+
+    profile = {"MBS": "MBS3", "NSW": "NSW"}.get(state.rules.table.irregularity_profile)
+    if profile is None or state.rules.book.key in ("MBS3", "MEGA", "NSW"):
+        return ""
+    rulings = rule_on(BOOKS[profile].rulings, (event,))
+    void = next((r.clause for r in rulings if isinstance(r, VoidRound)), None)
+    if void is not None:
+        return f" The profile proposes: void ({void})."
+    asks = any(isinstance(r, AskSupervisor) for r in rulings)
+    return "" if asks else f" The {profile} profile proposes: play on."
+
+
+def void_round(state: TableState, clause: str) -> Step:
+    """All wagers go back, the progressive too; what was paid is taken back by prompt."""
+    effects: list[fx.Effect] = [fx.Prompt("void", detail=clause)]
+    forfeit = {
+        s for e in state.events if isinstance(e, ev.GameInvalidated) for s in e.forfeit_seats
+    }
+    contributions = []
+    for number, seat in sorted(state.seats.items()):
+        for spot, cents in seat.locked.items():
+            if number not in forfeit and seat.decisions.get(spot) != "withdraw":
+                effects.append(fx.ReturnWager(number, spot, cents, clause))
+        if seat.locked.get("progressive"):
+            contributions.append((number, seat.locked["progressive"]))
+        effects.append(fx.SetLamp(number, "void"))
+    if contributions:
+        effects.append(fx.ReverseContributions(state.round_no, tuple(contributions)))
+    suspect = state.deck.suspect or any(map(_faults_deck, state.events))
+    state = replace(
+        state,
+        phase=Phase.VOIDING,
+        frozen=None,
+        voided_by=clause,
+        magic_card=None,
+        lucky_seat=None,
+        deck=replace(state.deck, suspect=suspect, shuffled=False),
+    )
+    return replace(state, result=settle(record_of(state))), tuple(effects)
+
+
+def _faults_deck(event: ev.Event) -> bool:
+    return isinstance(event, ev.ForeignCard) or (
+        isinstance(event, ev.DeckCount) and event.count != ev.FULL_DECK
+    )
+
+
+def void_hand(state: TableState, number: int, clause: str) -> Step:
+    seat = state.seats[number]
+    effects: list[fx.Effect] = [
+        fx.ReturnWager(number, spot, cents, clause)
+        for spot, cents in seat.locked.items()
+        if seat.decisions.get(spot) != "withdraw"
+    ]
+    effects += [fx.SetLamp(number, "void"), fx.Prompt("hand void", number, clause)]
+    if seat.locked.get("progressive"):
+        stake = ((number, seat.locked["progressive"]),)
+        effects.append(fx.ReverseContributions(state.round_no, stake))
+    return with_seat(state, number, out=True, held=None), tuple(effects)
+
+
+# --- what people report ------------------------------------------------------------------------
+
+
+def card_exposed(state: TableState, what: f.CardExposed, _: f.Fact) -> Step:
+    if state.rules.table.face_up:
+        return replace(state, notes=(*state.notes, "exposed card: cards are dealt face up")), ()
+    handled = any_handled(state)
+    return happened(state, ev.ExposedCards(what.count, what.community, handled))
+
+
+def dealt_wrong(state: TableState, _what: f.DealtWrong, _: f.Fact) -> Step:
+    return happened(state, ev.DealtIncorrectly(any_handled(state)))
+
+
+def hands_remapped(state: TableState, what: f.HandsRemapped, _: f.Fact) -> Step:
+    """Complete hands are moved from one area to another, before anybody touches a card."""
+    clause = "MBS3-5.3" if state.rules.book.key == "MBS3" else state.rules.book.key + "-5.3"
+    if not state.rules.book.remap_allowed:
+        raise Refusal(
+            "hands may not be moved under this book: a wrong deal is a misdeal", "NSW-12.1"
+        )
+    if any_handled(state):
+        raise Refusal("hands cannot be moved once cards have been handled", clause)
+    in_round(state, what.first)
+    in_round(state, what.second)
+    a, b = (state.swapped.get(n, n) for n in (what.first, what.second))
+    state = replace(state, swapped={**state.swapped, what.first: b, what.second: a})
+    return happened(state, ev.DealtIncorrectly(players_handled=False, reconstructed=True))
+
+
+def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> Step:
+    """A hand went to an area without a wager: the cards are assigned anew, its own are dead."""
+    if what.seat in state.seats:
+        raise Refusal(f"seat {what.seat} has a wager", state.rules.book.round_clauses.deal)
+    if state.frozen is not None:
+        state = replace(state, phase=state.frozen.phase, frozen=None)
+    state = replace(state, stray=(*state.stray, what.seat))
+    if progress(state) > expected(state):
+        question = f"{progress(state)} cards are out, {expected(state)} are explained."
+        return freeze(state, question, PLAY_ON_OR_VOID, ev.DealtIncorrectly(any_handled(state)))
+    return happened(state, ev.HandDealtNoWager(what.seat, any_handled(state)))
+
+
+def count_found(state: TableState, what: f.CountFound, _: f.Fact) -> Step:
+    handled = any_handled(state)
+    if what.seat is None:
+        return happened(state, ev.CommunityCount(what.count, handled))
+    in_round(state, what.seat)
+    return happened(state, ev.PlayerCardCount(what.seat, what.count, handled))
+
+
+def hand_voided(state: TableState, what: f.HandVoided, fact: f.Fact) -> Step:
+    in_round(state, what.seat)
+    state = note(state, fact, f"seat {what.seat}: {what.reason}")
+    return happened(state, ev.WagersVoidedBySupervisor(what.seat))
+
+
+def outcome_invalidated(state: TableState, what: f.OutcomeInvalidated, fact: f.Fact) -> Step:
+    for number in what.forfeit_seats:
+        in_round(state, number)
+    if not state.in_play and state.rules.book.in_play_from_first_card:
+        raise Refusal("no card is out: there is no round to invalidate", "NSW-1.1-round")
+    if what.forfeit_seats and what.reason != "fraud":
+        raise Refusal("only a fraud forfeits a wager", "NSW-14.5")
+    state = note(state, fact, f"{what.reason} {list(what.forfeit_seats) or ''}".strip())
+    return happened(state, ev.GameInvalidated(what.forfeit_seats))
+
+
+def player_absent(state: TableState, what: f.PlayerAbsent, _: f.Fact) -> Step:
+    in_round(state, what.seat)
+    spot = spot_of(state.phase) or "1"
+    if "1" in state.seats[what.seat].decisions and spot == "1":
+        spot = "2"
+    state, effects = happened(state, ev.AbsentPlayer(what.seat, what.viewed, spot))
+    if state.seats[what.seat].out or state.seats[what.seat].held:
+        return state, effects
+    return ride_rest(state, what.seat), (*effects, *next_prompt(ride_rest(state, what.seat)))
+
+
+def ride_rest(state: TableState, number: int) -> TableState:
+    """Every decision the seat still owes is to let it ride."""
+    seat = state.seats[number]
+    rest = {s: "ride" for s in ("1", "2") if seat.locked.get(s)}
+    return with_seat(state, number, decisions={**rest, **seat.decisions})
+
+
+def wagers_corrected(state: TableState, what: f.WagersCorrected, _: f.Fact) -> Step:
+    seat = _to_correct(state, what.seat)
+    least, most = state.min_wager or 0, state.max_wager
+    if not least <= what.cents or (most is not None and what.cents > most) or not what.cents:
+        raise Refusal("a correction must lie within the posted limits", "NSW-12.10.1")
+    if any(
+        s not in seat.declared and state.spots.get((what.seat, s), 0) != what.cents
+        for s in ("1", "2", "$")
+    ):
+        raise Refusal(f"the spots of seat {what.seat} do not hold {what.cents} each", "NSW-12.10.1")
+    handled = seat_handled(state, what.seat)
+    return happened(state, ev.UnequalWagers(what.seat, handled, "corrected", what.cents))
+
+
+def correction_refused(state: TableState, what: f.CorrectionRefused, _: f.Fact) -> Step:
+    _to_correct(state, what.seat)
+    handled = seat_handled(state, what.seat)
+    return happened(state, ev.UnequalWagers(what.seat, handled, "refused"))
+
+
+def folded(state: TableState, what: f.Folded, _: f.Fact) -> Step:
+    """NSW: out with the wager returned, for unequal wagers only."""
+    _to_correct(state, what.seat)
+    handled = seat_handled(state, what.seat)
+    return happened(state, ev.UnequalWagers(what.seat, handled, "fold"))
+
+
+def _to_correct(state: TableState, number: int) -> Seat:
+    seat = in_round(state, number)
+    if not state.rules.book.correct_unequal or not seat.unequal:
+        raise Refusal(f"seat {number} has no wagers to correct", state.rules.book.clauses.equal)
+    return seat
+
+
+# --- cards and devices -------------------------------------------------------------------------
+
+
+def card_fault(state: TableState, _what: f.UnknownCardSeen, _: f.Fact) -> Step:
+    return freeze(state, "A card that is not of this deck was read.", CARD_FAULT, ev.ForeignCard())
+
+
+def card_fault_reported(state: TableState, what: f.CardFaultReported, _: f.Fact) -> Step:
+    if what.kind == "foreign":
+        return freeze(state, "A foreign card is reported.", CARD_FAULT, ev.ForeignCard())
+    question = f"The deck is reported {what.kind}: {what.count} cards."
+    return freeze(state, question, CARD_FAULT, ev.DeckCount(what.count))
+
+
+def deck_counted(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
+    state = note(state, fact, f"deck counted: {what.count}")
+    if what.count == ev.FULL_DECK:
+        return state, ()
+    question = f"The deck holds {what.count} cards."
+    return freeze(state, question, ("confirmed", "resume"), ev.DeckCount(what.count))
+
+
+def shuffler_failed(state: TableState, _what: f.ShufflerFailed, _: f.Fact) -> Step:
+    state = replace(state, deck=replace(state.deck, device_ready=False))
+    if not state.in_play:
+        return state, (fx.Prompt("shuffle"),)
+    event = ev.ShufflerMalfunction(len(state.drawn))
+    return freeze(state, "The shuffler failed in the round.", ("resume", "confirmed"), event)
+
+
+# --- the supervisor rules ----------------------------------------------------------------------
+
+
+def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -> Step:
+    frozen = state.frozen
+    assert frozen is not None
+    if what.ruling not in frozen.answers:
+        answers = ", ".join(frozen.answers)
+        raise Refusal(
+            f"{what.ruling!r} does not answer the question; answers: {answers}", "NSW-14.12"
+        )
+    thawed = replace(state, phase=frozen.phase, frozen=None)
+    confirmed = ev.SupervisorConfirmed(person(fact), f"{what.ruling}: {frozen.question}")
+    match what.ruling:
+        case "confirmed":
+            assert frozen.event is not None
+            thawed = replace(thawed, events=(*thawed.events, confirmed))
+            return happened(thawed, frozen.event)
+        case "misread":
+            return _misread(thawed, what, confirmed)
+        case "void":
+            return _ruled_void(thawed, frozen, confirmed)
+        case _:
+            kept = tuple(e for e in thawed.events if e is not frozen.event)
+            thawed = replace(
+                thawed,
+                events=(*kept, confirmed),
+                deck=replace(thawed.deck, device_ready=True),
+            )
+            return thawed, (*next_prompt(thawed),)
+
+
+def _misread(state: TableState, what: f.SupervisorRuled, note_: ev.Event) -> Step:
+    """The card on the table is another than the device read: the record of it is corrected."""
+    if what.card is None or not state.drawn:
+        raise Refusal("say which card it really is", "NSW-12.9")
+    if any(c == what.card for c in state.drawn[:-1]):
+        raise Refusal("that card is already out: it cannot be the misread one", "NSW-12.9")
+    drawn = (*state.drawn[:-1], what.card)
+    state = replace(state, drawn=drawn, events=(*state.events, note_))
+    return state, next_prompt(state)
+
+
+def _ruled_void(state: TableState, frozen: Frozen, confirmed: ev.Event) -> Step:
+    """Void by the supervisor's word where the book is silent: every seat's wagers are voided."""
+    if state.rules.book.family == "ricochet":
+        state = replace(state, events=(*state.events, confirmed))
+        return void_round(state, "supervisor")
+    kept = tuple(e for e in state.events if e is not frozen.event)
+    voided = tuple(ev.WagersVoidedBySupervisor(n) for n in sorted(state.seats))
+    state = replace(state, events=(*kept, confirmed, *voided))
+    return void_round(state, "supervisor")
+
+
+def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
+    seat = in_round(state, what.seat)
+    confirmed = ev.SupervisorConfirmed(person(fact), f"seat {what.seat}: {what.ruling} {what.note}")
+    if what.ruling == "stays live":
+        live = seat.stays_live | seat.locked.keys()
+        state = with_seat(state, what.seat, stays_live=live)
+        state = replace(state, events=(*state.events, confirmed))
+        return state, next_prompt(state)
+    if seat.held is None:
+        raise Refusal(f"seat {what.seat} has no open question", "NSW-14.12")
+    if what.ruling == "hand void":
+        state = replace(state, events=(*state.events, confirmed))
+        return happened(state, ev.WagersVoidedBySupervisor(what.seat))
+    kept = tuple(e for e in state.events if not _holds(e, what.seat))
+    state = replace(state, events=(*kept, confirmed))
+    state = with_seat(state, what.seat, held=None)
+    if what.ruling == "ride":
+        state = ride_rest(state, what.seat)
+    return state, next_prompt(state)
+
+
+def _holds(event: ev.Event, seat: int) -> bool:
+    asked = (ev.AbsentPlayer, ev.UnequalWagers, ev.PlayerCardCount)
+    return isinstance(event, asked) and event.seat == seat
+
+
+def note(state: TableState, fact: f.Fact, text: str) -> TableState:
+    return replace(state, notes=(*state.notes, f"{person(fact)}: {text}"))
+
+
+def complete_hands(state: TableState) -> list[int]:
+    """Seats whose hand has the wrong number of cards under the present plan."""
+    hands = assign(state)
+    return [
+        n
+        for n in dealt_seats(state)
+        if n not in state.stray
+        and n != DEALER
+        and len(hands.seats[n]) != state.rules.book.card_count
+    ]

@@ -1,0 +1,198 @@
+"""The round as one literal table: which fact is possible in which phase, and what handles it.
+
+A fact that is not in its phase's row is refused and changes nothing. ``docs/rules/phases.md`` is
+printed from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from controller.rules.book import Family
+from controller.rules.engine import betting, dealing, decisions, house, irregular, settlement
+from controller.rules.engine import facts as f
+from controller.rules.engine import ricochet_play as ricochet
+from controller.rules.engine.common import Handler
+from controller.rules.engine.state import Phase
+
+Row = Mapping[type[f.What], Handler]
+
+ANYWHERE: Final[Row] = {
+    f.DeckChecked: house.deck_checked,
+    f.DecksLoaded: house.decks_loaded,
+    f.DeckShuffled: house.deck_shuffled,
+    f.ShufflerReady: house.shuffler_ready,
+    f.CutCardSeen: dealing.cut_card_seen,
+    f.TimerFired: house.timer_fired,
+    f.SignShown: house.sign_shown,
+    f.LimitsChanged: house.limits_changed,
+    f.MeterReported: house.meter_reported,
+    f.LinkLost: house.link_lost,
+    f.LinkRestored: house.link_restored,
+    f.PlayerWarned: house.player_warned,
+    f.BreachNoted: house.breach_noted,
+    f.SeatExcluded: betting.seat_excluded,
+    f.SeatReadmitted: betting.seat_readmitted,
+    f.DisputeRaised: settlement.dispute_raised,
+    f.DisputeDecided: settlement.dispute_decided,
+    f.PayCorrected: settlement.pay_corrected,
+}
+"""Facts about the table, possible in every phase."""
+
+BEFORE_THE_LOCK: Final[Row] = {
+    f.WagerRead: betting.wager_read,
+    f.CreditsRead: betting.credits_read,
+}
+
+AFTER_THE_LOCK: Final[Row] = {
+    f.WagerRead: dealing.wager_moved,
+    f.CreditsRead: dealing.credits_late,
+    f.UnknownCardSeen: irregular.card_fault,
+    f.CardFaultReported: irregular.card_fault_reported,
+    f.DeckCounted: irregular.deck_counted,
+    f.ShufflerFailed: irregular.shuffler_failed,
+    f.OutcomeInvalidated: irregular.outcome_invalidated,
+}
+
+CARDS_ARE_OUT: Final[Row] = {
+    **AFTER_THE_LOCK,
+    f.CardExposed: irregular.card_exposed,
+    f.DealtWrong: irregular.dealt_wrong,
+    f.StrayHandFound: irregular.stray_hand_found,
+    f.CountFound: irregular.count_found,
+    f.HandVoided: irregular.hand_voided,
+    f.SeatRuled: irregular.seat_ruled,
+    f.CardsHandled: decisions.cards_handled,
+    f.WagersCorrected: irregular.wagers_corrected,
+    f.CorrectionRefused: irregular.correction_refused,
+    f.SelectionRevealed: betting.selection_revealed,
+    f.BetsClosed: betting.close_confirmed,
+}
+
+DECIDING: Final[Row] = {
+    **CARDS_ARE_OUT,
+    f.CardDrawn: dealing.excess_card,
+    f.PacketDispensed: dealing.excess_card,
+    f.HandsRemapped: irregular.hands_remapped,
+    f.Decided: decisions.decided,
+    f.DecisionCorrected: decisions.decision_corrected,
+    f.RideAllSignalled: decisions.ride_all_signalled,
+    f.CommunityTurned: decisions.community_turned,
+    f.PlayerAbsent: irregular.player_absent,
+    f.OrderDirected: decisions.order_directed,
+    f.Folded: irregular.folded,
+}
+
+_LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
+    Phase.IDLE: {
+        f.BetsOpened: betting.bets_opened,
+        f.WagerRead: betting.wager_read,
+        f.DeckChanged: house.deck_changed,
+        f.DeckCut: house.deck_cut,
+        f.DeckCounted: house.deck_counted_idle,
+        f.ShufflerFailed: irregular.shuffler_failed,
+    },
+    Phase.BETTING: {
+        **BEFORE_THE_LOCK,
+        f.WagerDeclared: betting.wager_declared,
+        f.SeatLeftOut: betting.seat_left_out,
+        f.WagerRefused: betting.wager_refused,
+        f.BetsClosed: betting.bets_closed,
+        f.CardDrawn: dealing.card_before_close,
+        f.PacketDispensed: dealing.card_before_close,
+        f.ShufflerFailed: irregular.shuffler_failed,
+        f.DeckCut: house.deck_cut,
+    },
+    Phase.LOCKED: {
+        **AFTER_THE_LOCK,
+        f.CardDrawn: dealing.first_card,
+        f.PacketDispensed: dealing.first_card,
+        f.SelectionCommitted: betting.selection_committed,
+        f.SelectionRevealed: betting.selection_revealed,
+        f.WagerRefused: betting.wager_refused,
+        f.WagersCorrected: irregular.wagers_corrected,
+        f.CorrectionRefused: irregular.correction_refused,
+        f.Folded: irregular.folded,
+        f.BetsClosed: betting.close_confirmed,
+        f.DeckCut: house.deck_cut,
+    },
+    Phase.DEALING: {
+        **CARDS_ARE_OUT,
+        f.CardDrawn: dealing.dealt,
+        f.PacketDispensed: dealing.dealt,
+        f.HandsRemapped: irregular.hands_remapped,
+        f.Folded: irregular.folded,
+    },
+    Phase.DECISION_1: DECIDING,
+    Phase.DECISION_2: {k: v for k, v in DECIDING.items() if k is not f.OrderDirected},
+    Phase.SETTLEMENT: {
+        **CARDS_ARE_OUT,
+        f.CardDrawn: dealing.excess_card,
+        f.PacketDispensed: dealing.excess_card,
+        f.HandOpened: settlement.hand_opened,
+        f.SeatSettled: settlement.seat_settled,
+        f.JackpotLocked: settlement.jackpot_locked,
+        f.BonusCardTurned: settlement.bonus_card_turned,
+        f.RoundEnded: settlement.round_ended,
+    },
+    Phase.VOIDING: {
+        f.WagerRead: betting.wager_read,
+        f.VoidCleared: settlement.void_cleared,
+    },
+    Phase.FROZEN: {
+        f.WagerRead: dealing.wager_moved,
+        f.CardDrawn: dealing.excess_card,
+        f.PacketDispensed: dealing.excess_card,
+        f.StrayHandFound: irregular.stray_hand_found,
+        f.CardsHandled: decisions.cards_handled,
+        f.OutcomeInvalidated: irregular.outcome_invalidated,
+        f.SupervisorRuled: irregular.supervisor_ruled,
+    },
+}
+
+_RICOCHET_OUT: Final[Row] = {
+    **AFTER_THE_LOCK,
+    f.CardExposed: irregular.card_exposed,
+    f.DealtWrong: irregular.dealt_wrong,
+    f.CountFound: irregular.count_found,
+    f.StrayHandFound: irregular.stray_hand_found,
+    f.PlayerAbsent: irregular.player_absent,
+    f.HandVoided: irregular.hand_voided,
+}
+
+_RICOCHET: Final[Mapping[Phase, Row]] = {
+    Phase.IDLE: _LET_IT_RIDE[Phase.IDLE],
+    Phase.BETTING: _LET_IT_RIDE[Phase.BETTING],
+    Phase.LOCKED: {**AFTER_THE_LOCK, f.CardDrawn: dealing.first_card},
+    Phase.DEALING: {**_RICOCHET_OUT, f.CardDrawn: dealing.dealt},
+    Phase.DEALT: {
+        **_RICOCHET_OUT,
+        f.CardDrawn: dealing.excess_card,
+        f.DealConfirmed: ricochet.deal_confirmed,
+    },
+    Phase.ACTION: {
+        **_RICOCHET_OUT,
+        f.CardDrawn: ricochet.unasked_card,
+        f.Played: ricochet.played,
+        f.Folded: ricochet.folded,
+    },
+    Phase.DRAW: {**_RICOCHET_OUT, f.CardDrawn: ricochet.drawn},
+    Phase.SETTLEMENT: {
+        **_RICOCHET_OUT,
+        f.CardDrawn: ricochet.unasked_card,
+        f.RoundEnded: ricochet.round_ended,
+    },
+    Phase.VOIDING: _LET_IT_RIDE[Phase.VOIDING],
+    Phase.FROZEN: {
+        f.WagerRead: dealing.wager_moved,
+        f.CardDrawn: dealing.excess_card,
+        f.OutcomeInvalidated: irregular.outcome_invalidated,
+        f.SupervisorRuled: irregular.supervisor_ruled,
+    },
+}
+
+TABLE: Final[Mapping[Family, Mapping[Phase, Row]]] = {
+    "let it ride": _LET_IT_RIDE,
+    "ricochet": _RICOCHET,
+}

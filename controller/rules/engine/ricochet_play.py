@@ -1,0 +1,137 @@
+"""Ricochet at the live table: kickout, the order of action, the draw, the pot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controller.rules.cards import HiddenCard, PublicMoment, reveal
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import POT, POT_SEAT, Refusal, Step, in_round, reading
+from controller.rules.engine.export import record_of
+from controller.rules.engine.irregular import CARD_FAULT, freeze
+from controller.rules.engine.settlement import close_round
+from controller.rules.engine.state import Phase, TableState
+from controller.rules.events import DealtIncorrectly, ForeignCard
+from controller.rules.hands import rank5
+from controller.rules.ricochet import Showdown, fold, open_showdown, play
+from controller.rules.ricochet_settle import settle_bonus_wagers
+from controller.rules.settle import settle
+
+
+def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step:
+    """The dealer has compared the cards: kickout and bonus wagers are settled, then the action."""
+    dealer = rank5(*state.face_up[0])
+    two = {n: state.face_up[n] for n in state.seats}
+    showdown = open_showdown(state.rules.money.ante or 0, two, dealer)
+    state = replace(state, phase=Phase.ACTION, showdown=showdown)
+    effects: list[fx.Effect] = [fx.ShowKickout(showdown.kickout), fx.ShowPot(showdown.pot)]
+    record = record_of(state)
+    for seat in record.seats:
+        for spot, wager in settle_bonus_wagers(record, seat).items():
+            if wager["status"] != "supervisor":
+                effects.append(fx.ShowAward(seat.seat, spot, wager["to_player"]))
+    return state, (*effects, *_ask(state))
+
+
+def _ask(state: TableState) -> tuple[fx.Effect, ...]:
+    table = _showdown(state)
+    number = table.to_act
+    if number is None:
+        return ()
+    alone = len(table.waiting) == 1 and not table.five and table.dealer is None
+    offer = alone and state.rules.money.orphan_pot == "last_player"
+    code = "act or take" if offer else "act"
+    return (fx.Prompt(code, number), fx.SetLamp(number, "your turn"))
+
+
+def _showdown(state: TableState) -> Showdown:
+    assert state.showdown is not None
+    return state.showdown
+
+
+def _check_turn(state: TableState, number: int) -> None:
+    in_round(state, number)
+    turn = _showdown(state).to_act
+    if number != turn:
+        raise Refusal(f"seat {turn} acts now", "RICO-4")
+    pot = _showdown(state).pot
+    if reading(state, POT_SEAT, POT) != pot:
+        raise Refusal(f"the pot must hold {pot} before the next hand", "RICO-4a")
+
+
+def folded(state: TableState, what: f.Folded, _: f.Fact) -> Step:
+    """Ricochet: the ante is lost to the pot."""
+    _check_turn(state, what.seat)
+    state = replace(
+        state,
+        showdown=fold(_showdown(state), what.seat),
+        actions={**state.actions, what.seat: "fold"},
+    )
+    return _after_action(state)
+
+
+def played(state: TableState, what: f.Played, _: f.Fact) -> Step:
+    """Three cards come only after a play wager equal to the ante."""
+    _check_turn(state, what.seat)
+    ante = state.rules.money.ante
+    if reading(state, what.seat, "play") != ante:
+        raise Refusal(f"seat {what.seat}: the play wager must be exactly {ante}", "RICO-4b")
+    state = replace(state, phase=Phase.DRAW, actions={**state.actions, what.seat: "play"})
+    return state, (fx.Prompt("draw", what.seat),)
+
+
+def drawn(state: TableState, what: f.CardDrawn, _: f.Fact) -> Step:
+    """The next three cards are those of the seat that plays."""
+    number = _showdown(state).to_act
+    assert number is not None
+    if any(card == what.card for card in state.drawn):
+        state = _add(state, number, what.card)
+        question = "The same card was read twice: a misread or a foreign card."
+        return freeze(state, question, CARD_FAULT, ForeignCard())
+    state = _add(state, number, what.card)
+    hand = state.face_up[number]
+    shown = fx.ShowDealtCard(number, hand[-1])
+    if len(hand) < 5:
+        return state, (shown,)
+    must_top_all = state.rules.money.ricochet_order == "must_top_all"
+    showdown = play(_showdown(state), number, rank5(*hand), must_top_all=must_top_all)
+    state = replace(state, phase=Phase.ACTION, showdown=showdown)
+    state, effects = _after_action(state)
+    return state, (shown, *effects)
+
+
+def _add(state: TableState, number: int, card: HiddenCard) -> TableState:
+    opened = reveal(card, PublicMoment.DEALT_FACE_UP)
+    face_up = {**state.face_up, number: (*state.face_up.get(number, ()), opened)}
+    return replace(state, face_up=face_up, drawn=(*state.drawn, card))
+
+
+def unasked_card(state: TableState, what: f.CardDrawn, _: f.Fact) -> Step:
+    """A card before a play wager belongs to nobody."""
+    state = replace(state, drawn=(*state.drawn, what.card))
+    question = "A card came before the play wager (RICO-4b)."
+    return freeze(state, question, ("resume", "confirmed"), DealtIncorrectly(True))
+
+
+def _after_action(state: TableState) -> Step:
+    table = _showdown(state)
+    effects: tuple[fx.Effect, ...] = (fx.ShowPot(table.pot),)
+    if reading(state, POT_SEAT, POT) != table.pot:
+        effects += (fx.Prompt("move to pot", detail=str(table.pot)),)
+    if table.to_act is not None:
+        return state, (*effects, *_ask(state))
+    result = settle(record_of(state))
+    winners = tuple(result["pot_winners"] or ())
+    named = ", ".join(str(w) for w in winners) or "nobody"
+    state = replace(state, phase=Phase.SETTLEMENT, result=result)
+    return state, (*effects, fx.ShowPot(table.pot, winners), fx.Prompt("award pot", detail=named))
+
+
+def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
+    carried = state.result is not None and "pot_carried" in state.result
+    if reading(state, POT_SEAT, POT) and not carried:
+        raise Refusal("the pot has not been paid out", "RICO-9")
+    if state.disputes:
+        raise Refusal(f"seat {min(state.disputes)}: a dispute is open", "NSW-14.12")
+    return close_round(state)

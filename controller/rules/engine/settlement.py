@@ -1,0 +1,326 @@
+"""Settlement: hands are opened from the dealer's right, paid, and the round is closed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from controller.rules.cards import PublicMoment, reveal
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
+from controller.rules.engine.deal import assign
+from controller.rules.engine.export import export_round, lifted, record_of, settled_so_far
+from controller.rules.engine.state import Archive, Phase, TableState
+from controller.rules.hands import HAND_BY_NAME, HAND_NAMES
+from controller.rules.paytables import JackpotShare
+from controller.rules.settle import settle
+
+KEPT_ROUNDS = 50
+PROGRESSIVE = "progressive"
+SIX_CARD = "six_card"
+
+
+def begin_settlement(state: TableState) -> Step:
+    """Entered once, when the second community card is open."""
+    state, effects = _finish_if_known(state)
+    return state, (*effects, *_next(state))
+
+
+def to_open(state: TableState) -> list[int]:
+    return [n for n in reversed(state.live) if state.seats[n].opened is None]
+
+
+def to_settle(state: TableState) -> list[int]:
+    """Open hands that are not settled, in order."""
+    waiting = [n for n in reversed(state.live) if state.seats[n].opened is not None]
+    if bonus_walk(state):
+        return [n for n in waiting if _six_card(state, n) and not state.seats[n].bonus_settled]
+    return [n for n in waiting if not state.seats[n].settled]
+
+
+def bonus_walk(state: TableState) -> bool:
+    """The middle card is open: the 6 Card Bonus is settled in a walk of its own."""
+    return state.bonus is not None
+
+
+def _six_card(state: TableState, number: int) -> bool:
+    return bool(state.seats[number].locked.get(SIX_CARD))
+
+
+def _awaits_jackpot(state: TableState, number: int) -> bool:
+    return state.jackpot is None and any(seat == number for seat, _, _ in state.claims)
+
+
+def _next(state: TableState) -> tuple[fx.Effect, ...]:
+    """What the dealer does next."""
+    due = [n for n in to_settle(state) if not _awaits_jackpot(state, n)]
+    if due:
+        return (fx.SetLamp(due[0], "your turn"),)
+    if not bonus_walk(state) and (closed := to_open(state)):
+        return (fx.Prompt("open hand", closed[0]), fx.SetLamp(closed[0], "your turn"))
+    if waiting := to_settle(state):
+        return (fx.Prompt("wait jackpot", waiting[0]),)
+    if _bonus_due(state):
+        return (fx.Prompt("turn bonus"),)
+    return (fx.Prompt("end round"),)
+
+
+def _bonus_due(state: TableState) -> bool:
+    return (
+        state.rules.book.bonus_card
+        and state.bonus is None
+        and any(_six_card(state, n) for n in state.live)
+    )
+
+
+# --- opening -----------------------------------------------------------------------------------
+
+
+def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
+    clause = state.rules.book.round_clauses.settle
+    seat = in_round(state, what.seat)
+    if seat.out:
+        raise Refusal(f"seat {what.seat} is void: its cards stay closed", clause)
+    closed = to_open(state)
+    if not closed or closed[0] != what.seat:
+        turn = f"open seat {closed[0]} first" if closed else "every hand is open"
+        raise Refusal(turn, clause)
+    if seat.held is not None:
+        raise Refusal(f"the supervisor has not ruled: {seat.held}", clause)
+    due = [n for n in to_settle(state) if not _awaits_jackpot(state, n)]
+    if due:
+        raise Refusal(f"settle seat {due[0]} first", clause)
+    hidden = assign(state).seats[what.seat]
+    if len(hidden) != state.rules.book.card_count:
+        raise Refusal(f"seat {what.seat} was dealt {len(hidden)} cards: report the count", clause)
+    opened = tuple(reveal(c, PublicMoment.HAND_OPENED) for c in hidden)
+    state = with_seat(state, what.seat, opened=opened)
+    row = _row(settled_so_far(state), what.seat)
+    state = _note_claim(state, what.seat, row)
+    effects: list[fx.Effect] = [*_shown(state, what.seat, row)]
+    if state.magic_card in opened and PROGRESSIVE in seat.locked:
+        effects.append(fx.ShowMagicHit((what.seat,)))
+    if not to_open(state) and state.claims and state.jackpot is None:
+        effects.append(fx.ClaimJackpot(state.round_no, state.claims))
+    state, more = _finish_if_known(state)
+    return state, (*effects, *more, *_next(state))
+
+
+def _row(result: Any, number: int) -> Any:
+    return next(row for row in result["seats"] if row["seat"] == number)
+
+
+def _note_claim(state: TableState, number: int, row: Any) -> TableState:
+    """A share of the jackpot is claimed from the server; the table never pays it on its own."""
+    table, wager = state.rules.book.progressive, row["wagers"].get(PROGRESSIVE)
+    if table is None or wager is None or row["hand"] is None or wager["status"] == "refused":
+        return state
+    pay = table.pay(HAND_BY_NAME[row["hand"]])
+    if not isinstance(pay, JackpotShare):
+        return state
+    return replace(state, claims=(*state.claims, (number, row["hand"], pay.percent)))
+
+
+def _shown(state: TableState, number: int, row: Any) -> tuple[fx.Effect, ...]:
+    seat = state.seats[number]
+    pays = {**row, "awards": [a for a in row["awards"] if a["kind"] != "envy"]}
+    pays.pop("net")
+    if _awaits_jackpot(state, number):
+        pays["wagers"] = {**pays["wagers"], PROGRESSIVE: None}
+    wins = any(w and w["win"] for w in pays["wagers"].values()) or pays["awards"]
+    owed = tuple(
+        fx.ShowOwed(number, spot, w["placed"])
+        for spot, w in row["wagers"].items()
+        if w["status"] == "lose" and lifted(state, number, seat, spot)
+    )
+    return (
+        fx.ShowHand(number, seat.opened or (), row["hand"], pays),
+        fx.SetLamp(number, "pay" if wins else "collect"),
+        *owed,
+    )
+
+
+def jackpot_locked(state: TableState, what: f.JackpotLocked, _fact: f.Fact) -> Step:
+    if not state.claims or to_open(state):
+        raise Refusal("this round has no claim to lock", state.rules.book.round_clauses.settle)
+    if state.jackpot is not None:
+        raise Refusal("the amount of record is fixed", state.rules.book.round_clauses.settle)
+    state = replace(state, jackpot=what.jackpot_cents)
+    result = settled_so_far(state)
+    shown: tuple[fx.Effect, ...] = ()
+    for number, _, _ in state.claims:
+        shown += _shown(state, number, _row(result, number))
+    state, more = _finish_if_known(state)
+    return state, (*shown, *more, *_next(state))
+
+
+def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) -> Step:
+    if not _bonus_due(state):
+        raise Refusal("nobody has a 6 Card Bonus: the middle card stays closed", "PP6-M7a")
+    if to_open(state) or to_settle(state):
+        raise Refusal("first settle the main wagers and Pair Plus", "PP6-M7a")
+    hidden = assign(state).bonus
+    if hidden is None:
+        raise Refusal("the middle card has not come from the device", "PP6-M1c")
+    card = reveal(hidden, PublicMoment.BONUS_CARD_TURNED)
+    state, effects = _finish_if_known(replace(state, bonus=card))
+    shown: tuple[fx.Effect, ...] = ()
+    for number in to_settle(state):
+        shown += _shown(state, number, _row(state.result, number))
+    return state, (fx.ShowBonusCard(card), *effects, *shown, *_next(state))
+
+
+def _finish_if_known(state: TableState) -> Step:
+    """Once every hand is open and every amount known, the whole round is settled."""
+    waits = to_open(state) or (state.claims and state.jackpot is None) or _bonus_due(state)
+    if waits or state.result is not None:
+        return state, ()
+    state = replace(state, result=settle(record_of(state)))
+    envy = tuple(
+        fx.ShowAward(row["seat"], award["kind"], award["amount"])
+        for row in state.result["seats"]
+        for award in row["awards"]
+        if award["kind"] == "envy"
+    )
+    return state, envy
+
+
+# --- paying ------------------------------------------------------------------------------------
+
+
+def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
+    clause = state.rules.book.round_clauses.settle
+    seat = in_round(state, what.seat)
+    due = [n for n in to_settle(state) if not _awaits_jackpot(state, n)]
+    if _awaits_jackpot(state, what.seat):
+        raise Refusal("wait: the jackpot is not locked", f"{state.rules.book.key}-4.2-T1")
+    if not due or due[0] != what.seat:
+        turn = f"settle seat {due[0]} first" if due else "no open hand is unsettled"
+        raise Refusal(turn, clause)
+    if bonus_walk(state):
+        state = with_seat(state, what.seat, bonus_settled=True)
+        return state, (fx.SetLamp(what.seat, "off"), *_next(state))
+    engine = _row(settled_so_far(state), what.seat)["hand"]
+    called = seat.called
+    if what.called is not None and HAND_NAMES[what.called] != engine:
+        if not is_supervisor(fact):
+            raise Refusal(
+                f"dealer calls {HAND_NAMES[what.called]}, cards say {engine}: "
+                "the supervisor's key is needed",
+                "NSW-9.4",
+            )
+        called = HAND_NAMES[what.called]
+    state = with_seat(state, what.seat, settled=True, called=called)
+    return state, (fx.SetLamp(what.seat, "off"), *_next(state))
+
+
+# --- closing -----------------------------------------------------------------------------------
+
+
+def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
+    clause = state.rules.book.round_clauses.round
+    if closed := to_open(state):
+        raise Refusal(f"seat {closed[0]} has not been opened", clause)
+    if waiting := to_settle(state):
+        raise Refusal(f"seat {waiting[0]} has not been settled", clause)
+    if state.result is None:
+        raise Refusal("the middle card has not been turned", "PP6-M7a")
+    if state.disputes:
+        raise Refusal(f"seat {min(state.disputes)}: a dispute is open", "NSW-14.12")
+    for row in state.result["seats"]:
+        _check_collected(state, row, clause)
+    return close_round(state)
+
+
+def _check_collected(state: TableState, row: Any, clause: str) -> None:
+    """A lost wager must have been off its spot once (AMB-S06)."""
+    seat = state.seats[row["seat"]]
+    for spot, wager in row["wagers"].items():
+        key = (row["seat"], spot)
+        if wager["status"] != "lose" or spot == PROGRESSIVE or spot in seat.declared:
+            continue
+        if spot not in seat.emptied and state.spots.get(key, 0):
+            raise Refusal(f"seat {row['seat']}: collect the wager on {spot}", clause)
+
+
+def close_round(state: TableState) -> Step:
+    record = export_round(state)
+    archive = Archive(state.round_no, record, state.result)
+    idle, notices = _idle(state)
+    state = replace(
+        state,
+        phase=Phase.IDLE,
+        in_play=False,
+        history=(*state.history, archive)[-KEPT_ROUNDS:],
+        idle=idle,
+    )
+    effects: list[fx.Effect] = [fx.PublishRound(state.round_no, record, archive.result)]
+    effects += [fx.SetLamp(n, "off") for n in state.seats]
+    return state, (*effects, *notices, fx.Prompt("shuffle"))
+
+
+def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:
+    """Rounds without a wager at a seat while all others were in use (NSW-14.9)."""
+    everybody = set(range(1, state.rules.table.seats + 1))
+    empty = everybody - set(state.seats)
+    idle = dict.fromkeys(everybody, 0)
+    notices: tuple[fx.Effect, ...] = ()
+    if len(empty) == 1:
+        (number,) = empty
+        idle[number] = state.idle.get(number, 0) + 1
+        if idle[number] >= state.rules.table.idle_rounds:
+            notices = (fx.Prompt("idle", number, str(idle[number])),)
+    return idle, notices
+
+
+def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
+    if state.rules.table.after_void == "clear" and any(state.spots.values()):
+        raise Refusal("wagers still lie on the table", state.rules.book.round_clauses.round)
+    if state.rules.book.in_play_from_first_card and not state.in_play:
+        # Before the first card there was no round: nothing is recorded (NSW-1.1-round).
+        return replace(state, phase=Phase.IDLE), (fx.Prompt("shuffle"),)
+    return close_round(state)
+
+
+def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step:
+    """A mis-pay is a new fact beside the closed round: the round itself is never touched."""
+    clause = state.rules.book.round_clauses.round
+    kept = {archive.round_no: i for i, archive in enumerate(state.history)}
+    if what.round_no not in kept:
+        raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
+    i = kept[what.round_no]
+    archive = state.history[i]
+    rows = [row for row in archive.result["seats"] if row["seat"] == what.seat]
+    if not rows or rows[0]["net"] is None:
+        raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
+    difference = _due(rows[0]) - what.paid_cents
+    difference -= sum(cents for seat, cents, _ in archive.corrections if seat == what.seat)
+    if difference == 0:
+        raise Refusal("the seat was paid what it is due", clause)
+    entry = (what.seat, difference, f"{person(fact)}: {what.note}")
+    fixed = replace(archive, corrections=(*archive.corrections, entry))
+    history = (*state.history[:i], fixed, *state.history[i + 1 :])
+    effect = fx.PayDifference(what.round_no, what.seat, difference)
+    return replace(state, history=history), (effect,)
+
+
+def _due(row: Any) -> int:
+    """What the seat had to be handed: stakes back, winnings and awards."""
+    due: int = sum(w["to_player"] for w in row["wagers"].values())
+    due += sum(a["amount"] for a in row["awards"])
+    return due - int(row.get("payout_cap_reduction", 0))
+
+
+def dispute_raised(state: TableState, what: f.DisputeRaised, _: f.Fact) -> Step:
+    state = replace(state, disputes={**state.disputes, what.seat: what.about})
+    return state, (fx.Prompt("dispute", what.seat, what.about),)
+
+
+def dispute_decided(state: TableState, what: f.DisputeDecided, fact: f.Fact) -> Step:
+    if what.seat not in state.disputes:
+        raise Refusal(f"seat {what.seat} has no open dispute", "NSW-14.12")
+    disputes = {n: text for n, text in state.disputes.items() if n != what.seat}
+    role = fact.by.role.value if isinstance(fact.by, f.Declared) else fact.by.device
+    text = f"{person(fact)} ({role}): dispute of seat {what.seat}: {what.decision}"
+    return replace(state, disputes=disputes, notes=(*state.notes, text)), ()

@@ -1,0 +1,155 @@
+"""The state of a table: plain frozen values. Replaying the facts gives it back, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Literal
+
+from controller.rules import events as ev
+from controller.rules.book import Book
+from controller.rules.cards import Card, HiddenCard
+from controller.rules.ricochet import Showdown
+from controller.rules.settings import Settings, TableSettings
+
+
+class Phase(Enum):
+    IDLE = "between rounds"
+    BETTING = "bets are open"
+    LOCKED = "bets are closed"
+    DEALING = "dealing"
+    DECISION_1 = "first decision"
+    DECISION_2 = "second decision"
+    DEALT = "cards to be confirmed"
+    ACTION = "players act"
+    DRAW = "three cards to a player"
+    SETTLEMENT = "settlement"
+    VOIDING = "the round is void"
+    FROZEN = "frozen for the supervisor"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRules:
+    """What does not change while the table is open."""
+
+    book: Book
+    money: Settings
+    table: TableSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """Why the round stands still, and what goes on when the supervisor has ruled."""
+
+    phase: Phase
+    question: str
+    answers: tuple[str, ...]
+    event: ev.Event | None = None
+    """What becomes a confirmed fact with the answer ``confirmed``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One seat in the round, from the lock on."""
+
+    locked: Mapping[str, int]
+    decisions: Mapping[str, Literal["ride", "withdraw"]] = field(default_factory=dict)
+    emptied: frozenset[str] = frozenset()
+    """Spots taken back and seen empty: what lies there afterwards is late."""
+    declared: frozenset[str] = frozenset()
+    """Spots whose wager a person declared; no sensor speaks for them."""
+    stays_live: frozenset[str] = frozenset()
+    """Spots lifted without leave that a supervisor has ruled on."""
+    unequal: bool = False
+    handled: bool = False
+    out: bool = False
+    """Void or folded: its cards are never opened."""
+    held: str | None = None
+    """The question a supervisor must answer about this seat."""
+    opened: tuple[Card, ...] | None = None
+    settled: bool = False
+    bonus_settled: bool = False
+    called: str | None = None
+    """The class the dealer announced, where it is not the engine's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    name: str | None = None
+    seals: Mapping[str, str | None] = field(default_factory=dict)
+    """Decks with a passed check, and the seal each is kept under."""
+    shuffled: bool = False
+    cut: bool = False
+    colours: tuple[str, str] | None = None
+    device_ready: bool = True
+    suspect: bool = False
+    """A fault was found: the deck needs a full check before the next opening."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A closed round: nothing changes it; corrections are added beside it."""
+
+    round_no: int
+    record: Any
+    result: Any
+    corrections: tuple[tuple[int, int, str], ...] = ()
+    """(seat, difference in cents, who)"""
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    rules: TableRules
+    phase: Phase = Phase.IDLE
+    round_no: int = 0
+    in_play: bool = False
+    spots: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    """What the sensors see now; seat 0 is the dealer's."""
+    declared: frozenset[tuple[int, str]] = frozenset()
+    credits: Mapping[int, int] = field(default_factory=dict)
+    left_out: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
+    seats: Mapping[int, Seat] = field(default_factory=dict)
+    drawn: tuple[HiddenCard, ...] = ()
+    packets: tuple[int, ...] = ()
+    """Sizes of the packets dispensed, where a shuffler deals."""
+    stray: tuple[int, ...] = ()
+    swapped: Mapping[int, int] = field(default_factory=dict)
+    turned: tuple[Card, ...] = ()
+    bonus: Card | None = None
+    face_up: Mapping[int, tuple[Card, ...]] = field(default_factory=dict)
+    """Ricochet: open cards by seat; seat 0 is the dealer."""
+    showdown: Showdown | None = None
+    actions: Mapping[int, str] = field(default_factory=dict)
+    handled_all: bool = False
+    first: tuple[int, ...] = ()
+    """Seats directed to decide first."""
+    events: tuple[ev.Event, ...] = ()
+    voided_by: str | None = None
+    frozen: Frozen | None = None
+    commitment: str | None = None
+    magic_card: Card | None = None
+    lucky_seat: int | None = None
+    meter: int = 0
+    jackpot: int | None = None
+    """The server's amount of record for this round."""
+    claims: tuple[tuple[int, str, int], ...] = ()
+    link_up: bool = True
+    result: Any = None
+    deck: Deck = Deck()
+    min_wager: int | None = None
+    max_wager: int | None = None
+    next_limits: tuple[int | None, int | None] | None = None
+    signs: Mapping[str, int] = field(default_factory=dict)
+    warnings: Mapping[int, int] = field(default_factory=dict)
+    idle: Mapping[int, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    disputes: Mapping[int, str] = field(default_factory=dict)
+    history: tuple[Archive, ...] = ()
+    """The last closed rounds, newest last."""
+
+    @property
+    def live(self) -> tuple[int, ...]:
+        """Seats still in the round, clockwise."""
+        return tuple(n for n in sorted(self.seats) if not self.seats[n].out)

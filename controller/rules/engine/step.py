@@ -1,0 +1,45 @@
+"""``step(state, fact) -> (state, effects)``: the whole engine. No clock, no chance, no I/O.
+
+A fact that does not fit leaves the state untouched, the very same object, and yields ``Refused``.
+"""
+
+from __future__ import annotations
+
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import Refusal, Step
+from controller.rules.engine.effects import Refused
+from controller.rules.engine.phases import ANYWHERE, TABLE
+from controller.rules.engine.state import TableState
+
+
+def step(state: TableState, fact: f.Fact) -> Step:
+    kind = type(fact.what)
+    clause = state.rules.book.round_clauses.round
+    if why := _unauthorised(fact):
+        return state, (Refused(*why),)
+    handler = TABLE[state.rules.book.family].get(state.phase, {}).get(kind) or ANYWHERE.get(kind)
+    if handler is None:
+        return state, (Refused(f"{_words(kind)}: not while {state.phase.value}", clause),)
+    try:
+        return handler(state, fact.what, fact)
+    except Refusal as refusal:
+        return state, (Refused(refusal.reason, refusal.clause),)
+
+
+def _words(kind: type[f.What]) -> str:
+    """``CommunityTurned`` as ``community turned``."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
+
+
+def _unauthorised(fact: f.Fact) -> tuple[str, str] | None:
+    kind = type(fact.what)
+    if kind in f.MEASURED_ONLY and not isinstance(fact.by, f.Measured):
+        return f"{_words(kind)} is measured, not declared", "NSW-5.7"
+    needed = f.AUTHORITY.get(kind)
+    if needed is None:
+        return None
+    roles, clause = needed
+    if isinstance(fact.by, f.Declared) and fact.by.role in roles:
+        return None
+    listed = " or ".join(sorted(role.value for role in roles))
+    return f"{_words(kind)} needs a {listed}", clause

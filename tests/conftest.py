@@ -1,0 +1,54 @@
+"""Clause markers: which rule-book clause a test shows, and running only the tests of some."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "underfelt",
+    deadline=None,  # the machine is shared: no test asserts on time
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("underfelt")
+
+OUTCOMES = pytest.StashKey[dict[str, str]]()
+
+
+def clauses_of(item: pytest.Item) -> set[str]:
+    return {clause for mark in item.iter_markers("clause") for clause in mark.args}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--clauses", help="run only the tests marked with one of these clauses")
+    parser.addoption("--outcomes", help="write each test's clauses and outcome to this file")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("--clauses")
+    if wanted:
+        chosen = set(wanted.split(","))
+        items[:] = [item for item in items if clauses_of(item) & chosen]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Iterator[None]:
+    report = yield
+    target = item.config.getoption("--outcomes")
+    if target and (report.when == "call" or report.failed):  # type: ignore[attr-defined]
+        row = {
+            "test": item.nodeid.split("[")[0],
+            "clauses": sorted(clauses_of(item)),
+            "failed": report.failed,  # type: ignore[attr-defined]
+        }
+        with Path(target).open("a", encoding="utf-8") as out:
+            out.write(json.dumps(row) + os.linesep)
+    return report  # type: ignore[return-value]

@@ -1,0 +1,139 @@
+"""Switch rules off one at a time and see the tests of their clauses fail.
+
+    python -m tests.mutation [--share N --seed S] [--report FILE] [WORD ...]
+
+A mutant survives if a test that carries one of its clauses still passes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = (
+    "controller",
+    "drivers",
+    "record",
+    "link",
+    "hw_sim",
+    "tests",
+    "docs/rules",
+    "pyproject.toml",
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    clauses: tuple[str, ...]
+    file: str
+    old: str
+    new: str
+
+
+def load_mutants() -> list[Mutant]:
+    found = []
+    for path in sorted((ROOT / "tests" / "mutants").glob("*.toml")):
+        for i, row in enumerate(tomllib.loads(path.read_text("utf-8"))["mutant"], 1):
+            name = f"{path.stem}-{i}"
+            found.append(Mutant(name, tuple(row["clauses"]), row["file"], row["old"], row["new"]))
+    return found
+
+
+def _copy(target: Path) -> None:
+    for part in COPIED:
+        source = ROOT / part
+        if source.is_dir():
+            ignore = shutil.ignore_patterns("__pycache__", ".hypothesis")
+            shutil.copytree(source, target / part, ignore=ignore)
+        elif source.exists():
+            shutil.copy(source, target / part)
+
+
+def _run_tests(tree: Path, clauses: tuple[str, ...]) -> list[dict[str, object]]:
+    outcomes = tree / "outcomes.jsonl"
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:xdist"]
+    command += ["--clauses", ",".join(clauses), "--outcomes", str(outcomes), "tests/clauses"]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False)
+    if not outcomes.exists():
+        # A mutant that does not even import has switched its rule off as well.
+        broken = b"Error" in done.stdout + done.stderr and b"no tests ran" not in done.stdout
+        return [{"test": "import", "clauses": list(clauses), "failed": broken}]
+    return [json.loads(line) for line in outcomes.read_text("utf-8").splitlines()]
+
+
+def survivors(mutant: Mutant) -> list[str]:
+    """What did not fail: (clause, test) pairs, or a clause without any test."""
+    with tempfile.TemporaryDirectory(prefix="underfelt-mutant-") as name:
+        tree = Path(name)
+        _copy(tree)
+        target = tree / mutant.file
+        text = target.read_text("utf-8")
+        if text.count(mutant.old) != 1:
+            return [f"{mutant.file}: the text to change occurs {text.count(mutant.old)} times"]
+        target.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+        rows = _run_tests(tree, mutant.clauses)
+    alive = []
+    for clause in mutant.clauses:
+        failed: dict[str, bool] = {}
+        for row in rows:
+            if clause in row["clauses"]:  # type: ignore[operator]
+                test = str(row["test"])
+                failed[test] = failed.get(test, False) or bool(row["failed"])
+        if not failed:
+            alive.append(f"{clause}: no test")
+        alive += [f"{clause}: {test} still passes" for test, died in failed.items() if not died]
+    return alive
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("--share", type=int, help="only so many mutants, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--report", help="write a Markdown report to this file")
+    parser.add_argument("words", nargs="*", help="only mutants whose name or clauses contain this")
+    arguments = parser.parse_args()
+    mutants = load_mutants()
+    if arguments.words:
+        mutants = [
+            m
+            for m in mutants
+            if any(w in m.name or any(w in c for c in m.clauses) for w in arguments.words)
+        ]
+    if arguments.share:
+        mutants = random.Random(arguments.seed).sample(mutants, min(arguments.share, len(mutants)))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = list(pool.map(survivors, mutants))
+    alive = 0
+    lines = []
+    for mutant, left in zip(mutants, results, strict=True):
+        alive += bool(left)
+        verdict = "survives" if left else "killed"
+        lines.append(f"| {mutant.name} | {', '.join(mutant.clauses)} | {verdict} |")
+        if left:
+            print(f"{mutant.name} survives ({mutant.file}):")
+            print("".join(f"    {text}\n" for text in left), end="")
+    print(f"{len(mutants) - alive} of {len(mutants)} mutants killed")
+    if arguments.report:
+        head = (
+            f"# Mutation run over the rules\n\n{len(mutants) - alive} of {len(mutants)} killed.\n\n"
+        )
+        table = "| mutant | clauses switched off | outcome |\n|---|---|---|\n"
+        Path(arguments.report).write_text(head + table + "\n".join(lines) + "\n", "utf-8")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
