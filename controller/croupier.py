@@ -99,6 +99,9 @@ class Croupier:
 
     # --- the deal ------------------------------------------------------------------------------
 
+    def is_in(self, *phases: Phase) -> bool:
+        return self.state.phase in phases
+
     def draw(self) -> HiddenCard:
         return HiddenCard(self.deck.pop())
 
@@ -111,7 +114,7 @@ class Croupier:
             self.do(f.CardDrawn(self.draw()), SHOE)
 
     def deal(self) -> None:
-        while self.state.phase in (Phase.LOCKED, Phase.DEALING):
+        while self.is_in(Phase.LOCKED, Phase.DEALING):
             self.deal_one()
 
     # --- decisions -----------------------------------------------------------------------------
@@ -130,7 +133,7 @@ class Croupier:
 
     def settle(self) -> None:
         """Open, pay and collect from the dealer's right."""
-        while self.state.phase is Phase.SETTLEMENT:
+        while self.is_in(Phase.SETTLEMENT):
             if due := to_settle(self.state):
                 waits = self.state.claims and self.state.jackpot is None
                 if waits and due[0] in [seat for seat, _, _ in self.state.claims]:
@@ -186,7 +189,7 @@ class Croupier:
         self.deal()
         self.do(f.DealConfirmed())
         ante = self.state.rules.money.ante or 0
-        while self.state.phase is Phase.ACTION:
+        while self.is_in(Phase.ACTION):
             self.fill_pot()
             assert self.state.showdown is not None
             number = self.state.showdown.to_act
@@ -194,7 +197,7 @@ class Croupier:
             if self.plays(number):
                 self.do(f.WagerRead(number, "play", ante), CHIPS)
                 self.do(f.Played(number))
-                while self.state.phase is Phase.DRAW:
+                while self.is_in(Phase.DRAW):
                     self.deal_one()
             else:
                 self.do(f.Folded(number))

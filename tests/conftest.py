@@ -51,4 +51,4 @@ def pytest_runtest_makereport(
         }
         with Path(target).open("a", encoding="utf-8") as out:
             out.write(json.dumps(row) + os.linesep)
-    return report  # type: ignore[return-value]
+    return report

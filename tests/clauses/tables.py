@@ -44,7 +44,7 @@ SETTINGS: Final[dict[str, dict[str, Any]]] = {
     },
 }
 
-SHUFFLER: Final = {
+SHUFFLER: Final[dict[str, dict[str, Any]]] = {
     "NSW": {
         "card_device": "shuffler",
         "packet_bottom": "first_out",

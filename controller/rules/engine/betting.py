@@ -38,6 +38,8 @@ def base_is_valid(state: TableState, number: int) -> bool:
     """Do the obligatory wagers of a seat entitle it to cards?"""
     book = state.rules.book
     wagers = {s: c for s, c in wagers_of(state, number).items() if s not in _optional(state)}
+    if book.circles_optional and not state.rules.table.circles_optional and len(wagers) < 3:
+        return False  # the operator has made circles 1 and 2 obligatory (AMB-W01)
     broken = broken_clauses(book, money_settings(state), wagers)
     # Posted limits do not keep a wager out of the round (NSW-6.2, NSW-6.3).
     return not [clause for clause in broken if clause != "NSW-6.1"]
@@ -68,6 +70,8 @@ def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
             effects.append(fx.ArmAcceptor(number, state.link_up))
     if rules.book.progressive is not None:
         effects.append(fx.ShowJackpot(state.meter, stale=not state.link_up))
+    if rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != rules.money.ante:
+        effects.append(fx.Prompt("dealer ante"))
     effects.append(fx.StartTimer("vacancy", rules.table.vacancy_ms))
     return state, tuple(effects)
 
@@ -141,6 +145,8 @@ def _advise(state: TableState, number: int) -> Step:
     unit = state.rules.table.wager_unit
     if any(wagers.get(s, 0) % unit for s in BASE_SPOTS):
         broken.append("NSW-6.1")
+    if wagers and not valid and not broken:
+        broken.append(state.rules.book.clauses.equal)
     effects.append(fx.SetLamp(number, "fault" if broken else "open" if not wagers else "live"))
     if broken:
         effects.append(fx.Prompt("limit", number, ", ".join(broken)))

@@ -61,19 +61,19 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
         return freeze(state, question, ("resume",))
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
     place = next_place(state)
-    twice = _seen_twice(state, cards)
+    if _seen_twice(state, cards):
+        question = "The same card was read twice: a misread or a foreign card."
+        return freeze(state, question, CARD_FAULT, ev.ForeignCard(), cards)
     size = len(cards)
     state = replace(
         state,
         drawn=(*state.drawn, *cards),
         packets=(*state.packets, size) if packet else state.packets,
     )
-    if twice:
-        question = "The same card was read twice: a misread or a foreign card."
-        return freeze(state, question, CARD_FAULT, ev.ForeignCard())
     if packet and place is not None and size != packet_size(state.rules, place):
         return _wrong_packet(state, place, size)
-    if state.rules.book.family == "ricochet" and place is not None:
+    open_cards = state.rules.book.family == "ricochet" or (state.rules.table.face_up and place)
+    if open_cards and place is not None:
         state, effects = _face_up(state, place, cards)
     else:
         effects = ()
@@ -122,15 +122,13 @@ def _deal_complete(state: TableState) -> Step:
 def excess_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
     """A card too many: set aside, or the deal was wrong (or a stray hand explains it)."""
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
-    state = replace(
-        state,
-        drawn=(*state.drawn, *cards),
-        packets=(*state.packets, len(cards)) if uses_packets(state.rules) else state.packets,
-    )
+    if state.frozen is not None:
+        frozen = replace(state.frozen, extra=(*state.frozen.extra, cards))
+        return replace(state, frozen=frozen), (fx.Prompt("frozen", detail=frozen.question),)
     clause = state.rules.book.round_clauses.excess
     event = ev.DealtIncorrectly(any_handled(state))
     question = f"One card too many is out ({clause})."
-    return freeze(state, question, ("resume", "confirmed"), event)
+    return freeze(state, question, ("resume", "confirmed"), event, extra=(cards,))
 
 
 def cut_card_seen(state: TableState, _what: f.CutCardSeen, _: f.Fact) -> Step:
@@ -176,7 +174,8 @@ def _correcting(state: TableState, number: int) -> bool:
 
 def _lifted(state: TableState, what: f.WagerRead) -> Step:
     seat, clauses = state.seats[what.seat], state.rules.book.round_clauses
-    if seat.settled or seat.out or _correcting(state, what.seat):
+    waits = what.spot == "six_card" and state.bonus is None
+    if (seat.settled and not waits) or seat.out or _correcting(state, what.seat):
         gone = seat.emptied | ({what.spot} if not what.cents else frozenset())
         return with_seat(state, what.seat, emptied=gone), ()
     if seat.decisions.get(what.spot) == "withdraw":

@@ -65,7 +65,8 @@ def _take(state: TableState, number: int, spot: str, choice: str, *, handled: bo
     )
     back: tuple[fx.Effect, ...] = ()
     if choice == "withdraw":
-        clause = state.rules.book.round_clauses.decide_1
+        clauses = state.rules.book.round_clauses
+        clause = clauses.decide_1 if spot == "1" else clauses.decide_2
         back = (fx.ReturnWager(number, spot, seat.locked[spot], clause),)
     return state, (*back, *next_prompt(state))
 

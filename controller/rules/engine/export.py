@@ -28,7 +28,10 @@ def money_settings(state: TableState) -> Any:
 
 def late_on(state: TableState, number: int, seat: Seat, spot: str) -> int:
     """What was placed on a spot after the lock and still lies there."""
-    if spot in seat.declared:
+    if seat.late is not None:
+        return seat.late.get(spot, 0)
+    if spot in seat.declared or state.rules.book.family == "ricochet":
+        # Ricochet's record knows no late part: it raised the alarm and never counts.
         return 0
     lies = reading(state, number, spot)
     base = 0 if spot in seat.emptied else seat.locked.get(spot, 0)
@@ -37,6 +40,8 @@ def late_on(state: TableState, number: int, seat: Seat, spot: str) -> int:
 
 def lifted(state: TableState, number: int, seat: Seat, spot: str) -> bool:
     """Chips of a live wager that are gone without a decision to take them back."""
+    if seat.lifted is not None:
+        return spot in seat.lifted
     if spot in seat.declared or not seat.locked.get(spot):
         return False
     if seat.decisions.get(spot) == "withdraw":
@@ -50,8 +55,6 @@ def _derived_events(state: TableState) -> list[ev.Event]:
         return []
     found: list[ev.Event] = []
     for number, seat in sorted(state.seats.items()):
-        if seat.settled:
-            continue
         for spot in state.rules.book.wagers:
             if late := late_on(state, number, seat, spot):
                 found.append(ev.LateWager(number, spot, late))
@@ -63,8 +66,7 @@ def _derived_events(state: TableState) -> list[ev.Event]:
 def _seat_record(state: TableState, number: int, seat: Seat, place: int) -> SeatRecord:
     wagers = {}
     for spot in state.rules.book.wagers:
-        late = 0 if seat.settled else late_on(state, number, seat, spot)
-        if amount := seat.locked.get(spot, 0) + late:
+        if amount := seat.locked.get(spot, 0) + late_on(state, number, seat, spot):
             wagers[spot] = amount
     if state.rules.book.family == "ricochet":
         open_cards = state.face_up.get(number, ())
@@ -104,9 +106,22 @@ def record_of(state: TableState, *, only: frozenset[int] | None = None) -> Round
     )
 
 
-def export_round(state: TableState) -> dict[str, Any]:
+def export_round(state: TableState) -> Any:
     """The record of the current round as JSON values."""
-    return encode_record(record_of(state))
+    return encode_record(record_of(state)) if state.record is None else state.record
+
+
+def with_result(state: TableState) -> TableState:
+    """Settle the round as it stands and keep the record it was settled from."""
+    record = record_of(state)
+    return replace(state, record=encode_record(record), result=settle(record))
+
+
+def chips_at_opening(state: TableState, number: int) -> dict[str, Any]:
+    """The seat's late and lifted chips now, to be kept with its opened hand."""
+    seat, spots = state.seats[number], state.rules.book.wagers
+    late = {s: cents for s in spots if (cents := late_on(state, number, seat, s))}
+    return {"late": late, "lifted": frozenset(s for s in spots if lifted(state, number, seat, s))}
 
 
 def settled_so_far(state: TableState) -> Any:

@@ -35,11 +35,17 @@ class Declared:
 Source = Measured | Declared
 
 
+class What:
+    """What happened; each kind is a class of its own below."""
+
+    __slots__ = ()
+
+
 # --- the table ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class LimitsChanged:
+class LimitsChanged(What):
     """The supervisor sets new limits; a higher minimum needs its sign to have stood long enough."""
 
     min_wager: int | None
@@ -47,29 +53,29 @@ class LimitsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class SignShown:
+class SignShown(What):
     """A sign announces a higher minimum or the closing of the table."""
 
     announces: Literal["higher minimum", "closing"]
 
 
 @dataclass(frozen=True, slots=True)
-class TimerFired:
+class TimerFired(What):
     name: Literal["vacancy"]
 
 
 @dataclass(frozen=True, slots=True)
-class MeterReported:
+class MeterReported(What):
     jackpot_cents: int
 
 
 @dataclass(frozen=True, slots=True)
-class LinkLost:
+class LinkLost(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRestored:
+class LinkRestored(What):
     pass
 
 
@@ -77,7 +83,7 @@ class LinkRestored:
 
 
 @dataclass(frozen=True, slots=True)
-class DeckChecked:
+class DeckChecked(What):
     """A deck was proved complete; ``seal`` names the seal it is kept under until used."""
 
     deck: str
@@ -86,23 +92,23 @@ class DeckChecked:
 
 
 @dataclass(frozen=True, slots=True)
-class DeckChanged:
+class DeckChanged(What):
     deck: str
     seal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class DeckShuffled:
+class DeckShuffled(What):
     deck: str
 
 
 @dataclass(frozen=True, slots=True)
-class DeckCut:
+class DeckCut(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class DecksLoaded:
+class DecksLoaded(What):
     """The shuffler tells the back colours of the deck in play and the one inside."""
 
     in_play: str
@@ -110,7 +116,7 @@ class DecksLoaded:
 
 
 @dataclass(frozen=True, slots=True)
-class DeckCounted:
+class DeckCounted(What):
     """A count of the deck in play, by a device or on a supervisor's or inspector's order."""
 
     count: int
@@ -120,12 +126,12 @@ class DeckCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class BetsOpened:
+class BetsOpened(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class WagerRead:
+class WagerRead(What):
     """The stable value now lying on a spot. Seat 0 is the dealer's: its spot is the pot."""
 
     seat: int
@@ -134,7 +140,7 @@ class WagerRead:
 
 
 @dataclass(frozen=True, slots=True)
-class CreditsRead:
+class CreditsRead(What):
     """Progressive credits held by the seat's acceptor or sensor."""
 
     seat: int
@@ -142,7 +148,7 @@ class CreditsRead:
 
 
 @dataclass(frozen=True, slots=True)
-class WagerDeclared:
+class WagerDeclared(What):
     """A supervisor declares a wager that no sensor can read."""
 
     seat: int
@@ -151,43 +157,43 @@ class WagerDeclared:
 
 
 @dataclass(frozen=True, slots=True)
-class BetsClosed:
+class BetsClosed(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class SeatLeftOut:
+class SeatLeftOut(What):
     """The dealer goes on without a seat whose wagers are not valid; they are returned."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class WagerRefused:
+class WagerRefused(What):
     seat: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class SeatExcluded:
+class SeatExcluded(What):
     seat: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class SeatReadmitted:
+class SeatReadmitted(What):
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionCommitted:
+class SelectionCommitted(What):
     """The digest of this round's selections, before the first card."""
 
     digest: str
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionRevealed:
+class SelectionRevealed(What):
     magic_card: Card | None
     lucky_seat: int | None
 
@@ -196,43 +202,43 @@ class SelectionRevealed:
 
 
 @dataclass(frozen=True, slots=True)
-class CardDrawn:
+class CardDrawn(What):
     card: HiddenCard
 
 
 @dataclass(frozen=True, slots=True)
-class PacketDispensed:
+class PacketDispensed(What):
     cards: tuple[HiddenCard, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CutCardSeen:
+class CutCardSeen(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownCardSeen:
+class UnknownCardSeen(What):
     """The device read something that is no card of this deck: a joker, a misread, another back."""
 
 
 @dataclass(frozen=True, slots=True)
-class CardFaultReported:
+class CardFaultReported(What):
     kind: Literal["foreign", "short", "excess"]
     count: int = 52
 
 
 @dataclass(frozen=True, slots=True)
-class ShufflerFailed:
+class ShufflerFailed(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class ShufflerReady:
+class ShufflerReady(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class DealConfirmed:
+class DealConfirmed(What):
     """Ricochet: the cards the controller assumed are those on the table."""
 
 
@@ -240,21 +246,21 @@ class DealConfirmed:
 
 
 @dataclass(frozen=True, slots=True)
-class CardsHandled:
+class CardsHandled(What):
     """Players have touched their cards: one seat, or all."""
 
     seat: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(What):
     seat: int
     spot: str
     choice: Literal["ride", "withdraw"]
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionCorrected:
+class DecisionCorrected(What):
     """The dealer mis-keyed; both values stay in the journal."""
 
     seat: int
@@ -263,48 +269,48 @@ class DecisionCorrected:
 
 
 @dataclass(frozen=True, slots=True)
-class RideAllSignalled:
+class RideAllSignalled(What):
     """The player tucked the cards under the $ wager."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityTurned:
+class CommunityTurned(What):
     number: Literal[1, 2]
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerAbsent:
+class PlayerAbsent(What):
     seat: int
     viewed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class WagersCorrected:
+class WagersCorrected(What):
     seat: int
     cents: int
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectionRefused:
+class CorrectionRefused(What):
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(What):
     """Let It Ride under NSW: the wager comes back. Ricochet: the ante is lost to the pot."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class Played(What):
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class OrderDirected:
+class OrderDirected(What):
     """The supervisor makes these seats decide first."""
 
     seats: tuple[int, ...]
@@ -315,29 +321,29 @@ class OrderDirected:
 
 
 @dataclass(frozen=True, slots=True)
-class CardExposed:
+class CardExposed(What):
     count: int = 1
     community: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class DealtWrong:
+class DealtWrong(What):
     """The dealer found the cards dealt incorrectly."""
 
 
 @dataclass(frozen=True, slots=True)
-class HandsRemapped:
+class HandsRemapped(What):
     first: int
     second: int
 
 
 @dataclass(frozen=True, slots=True)
-class StrayHandFound:
+class StrayHandFound(What):
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class CountFound:
+class CountFound(What):
     """A wrong number of cards at a seat, or (seat None) in the community cards."""
 
     seat: int | None
@@ -345,19 +351,19 @@ class CountFound:
 
 
 @dataclass(frozen=True, slots=True)
-class HandVoided:
+class HandVoided(What):
     seat: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeInvalidated:
+class OutcomeInvalidated(What):
     reason: Literal["disruption", "fraud"]
     forfeit_seats: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SupervisorRuled:
+class SupervisorRuled(What):
     """The answer to the question that froze the round.
 
     ``misread`` corrects the last card to ``card``; ``confirmed`` makes the reported fault a fact.
@@ -369,7 +375,7 @@ class SupervisorRuled:
 
 
 @dataclass(frozen=True, slots=True)
-class SeatRuled:
+class SeatRuled(What):
     """The answer about one held seat, or about chips that disagree with the console."""
 
     seat: int
@@ -378,13 +384,13 @@ class SeatRuled:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerWarned:
+class PlayerWarned(What):
     seat: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class BreachNoted:
+class BreachNoted(What):
     """A breach that no sensor sees and that moves no money: noted with who saw it."""
 
     seats: tuple[int, ...]
@@ -395,24 +401,24 @@ class BreachNoted:
 
 
 @dataclass(frozen=True, slots=True)
-class BonusCardTurned:
+class BonusCardTurned(What):
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class HandOpened:
+class HandOpened(What):
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
-class JackpotLocked:
+class JackpotLocked(What):
     """The server's amount of record for this round's percentage awards."""
 
     jackpot_cents: int
 
 
 @dataclass(frozen=True, slots=True)
-class SeatSettled:
+class SeatSettled(What):
     """The dealer paid and collected; ``called`` is the hand as the dealer announced it."""
 
     seat: int
@@ -420,19 +426,19 @@ class SeatSettled:
 
 
 @dataclass(frozen=True, slots=True)
-class DisputeRaised:
+class DisputeRaised(What):
     seat: int
     about: str
 
 
 @dataclass(frozen=True, slots=True)
-class DisputeDecided:
+class DisputeDecided(What):
     seat: int
     decision: str
 
 
 @dataclass(frozen=True, slots=True)
-class PayCorrected:
+class PayCorrected(What):
     """A mis-pay found after settlement: what was really paid out for the whole seat."""
 
     round_no: int
@@ -442,79 +448,13 @@ class PayCorrected:
 
 
 @dataclass(frozen=True, slots=True)
-class VoidCleared:
+class VoidCleared(What):
     """The dealer has returned the stakes of a void round."""
 
 
 @dataclass(frozen=True, slots=True)
-class RoundEnded:
+class RoundEnded(What):
     pass
-
-
-What = (
-    LimitsChanged
-    | SignShown
-    | TimerFired
-    | MeterReported
-    | LinkLost
-    | LinkRestored
-    | DeckChecked
-    | DeckChanged
-    | DeckShuffled
-    | DeckCut
-    | DecksLoaded
-    | DeckCounted
-    | BetsOpened
-    | WagerRead
-    | CreditsRead
-    | WagerDeclared
-    | BetsClosed
-    | SeatLeftOut
-    | WagerRefused
-    | SeatExcluded
-    | SeatReadmitted
-    | SelectionCommitted
-    | SelectionRevealed
-    | CardDrawn
-    | PacketDispensed
-    | CutCardSeen
-    | UnknownCardSeen
-    | CardFaultReported
-    | ShufflerFailed
-    | ShufflerReady
-    | DealConfirmed
-    | CardsHandled
-    | Decided
-    | DecisionCorrected
-    | RideAllSignalled
-    | CommunityTurned
-    | PlayerAbsent
-    | WagersCorrected
-    | CorrectionRefused
-    | Folded
-    | Played
-    | OrderDirected
-    | CardExposed
-    | DealtWrong
-    | HandsRemapped
-    | StrayHandFound
-    | CountFound
-    | HandVoided
-    | OutcomeInvalidated
-    | SupervisorRuled
-    | SeatRuled
-    | PlayerWarned
-    | BreachNoted
-    | BonusCardTurned
-    | HandOpened
-    | JackpotLocked
-    | SeatSettled
-    | DisputeRaised
-    | DisputeDecided
-    | PayCorrected
-    | VoidCleared
-    | RoundEnded
-)
 
 
 @dataclass(frozen=True, slots=True)

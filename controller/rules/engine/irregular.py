@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.rules import events as ev
+from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import (
@@ -22,8 +23,15 @@ from controller.rules.engine.common import (
     spot_of,
     with_seat,
 )
-from controller.rules.engine.deal import DEALER, assign, dealt_seats, expected, progress
-from controller.rules.engine.export import record_of
+from controller.rules.engine.deal import (
+    DEALER,
+    assign,
+    dealt_seats,
+    expected,
+    progress,
+    uses_packets,
+)
+from controller.rules.engine.export import with_result
 from controller.rules.engine.state import Frozen, Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
@@ -34,7 +42,6 @@ from controller.rules.rulings import (
     VoidRound,
     rule_on,
 )
-from controller.rules.settle import settle
 
 PLAY_ON_OR_VOID = ("play on", "void")
 CARD_FAULT = ("misread", "confirmed", "resume")
@@ -45,12 +52,15 @@ def freeze(
     question: str,
     answers: tuple[str, ...],
     event: ev.Event | None = None,
+    held: tuple[HiddenCard, ...] | None = None,
+    *,
+    extra: tuple[tuple[HiddenCard, ...], ...] = (),
 ) -> Step:
     """Stand still; nothing is guessed (AMB-V08)."""
     if state.frozen is not None:
         frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
         return replace(state, frozen=frozen), (fx.AskSupervisor(question, frozen.answers),)
-    frozen = Frozen(state.phase, question, answers, event)
+    frozen = Frozen(state.phase, question, answers, event, held, extra)
     return (
         replace(state, phase=Phase.FROZEN, frozen=frozen),
         (fx.Prompt("frozen", detail=question), fx.AskSupervisor(question, answers)),
@@ -98,7 +108,7 @@ def _proposal(state: TableState, event: ev.Event) -> str:
     from controller.rules.books import BOOKS
 
     profile = {"MBS": "MBS3", "NSW": "NSW"}.get(state.rules.table.irregularity_profile)
-    if profile is None or state.rules.book.key in ("MBS3", "MEGA", "NSW"):
+    if profile is None:
         return ""
     rulings = rule_on(BOOKS[profile].rulings, (event,))
     void = next((r.clause for r in rulings if isinstance(r, VoidRound)), None)
@@ -134,7 +144,7 @@ def void_round(state: TableState, clause: str) -> Step:
         lucky_seat=None,
         deck=replace(state.deck, suspect=suspect, shuffled=False),
     )
-    return replace(state, result=settle(record_of(state))), tuple(effects)
+    return with_result(state), tuple(effects)
 
 
 def _faults_deck(event: ev.Event) -> bool:
@@ -173,7 +183,7 @@ def dealt_wrong(state: TableState, _what: f.DealtWrong, _: f.Fact) -> Step:
 
 def hands_remapped(state: TableState, what: f.HandsRemapped, _: f.Fact) -> Step:
     """Complete hands are moved from one area to another, before anybody touches a card."""
-    clause = "MBS3-5.3" if state.rules.book.key == "MBS3" else state.rules.book.key + "-5.3"
+    clause = f"{state.rules.book.key}-5.3"
     if not state.rules.book.remap_allowed:
         raise Refusal(
             "hands may not be moved under this book: a wrong deal is a misdeal", "NSW-12.1"
@@ -191,12 +201,23 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     """A hand went to an area without a wager: the cards are assigned anew, its own are dead."""
     if what.seat in state.seats:
         raise Refusal(f"seat {what.seat} has a wager", state.rules.book.round_clauses.deal)
+    extra: tuple[tuple[HiddenCard, ...], ...] = ()
     if state.frozen is not None:
+        extra = state.frozen.extra
         state = replace(state, phase=state.frozen.phase, frozen=None)
-    state = replace(state, stray=(*state.stray, what.seat))
+    state = replace(
+        state,
+        stray=(*state.stray, what.seat),
+        drawn=(*state.drawn, *(card for cards in extra for card in cards)),
+        packets=(*state.packets, *map(len, extra)) if uses_packets(state.rules) else (),
+    )
+    if any(card in state.drawn[:i] for i, card in enumerate(state.drawn)):
+        question = "Among the cards of the stray hand one is already out."
+        return freeze(state, question, ("confirmed",), ev.ForeignCard())
     if progress(state) > expected(state):
         question = f"{progress(state)} cards are out, {expected(state)} are explained."
-        return freeze(state, question, PLAY_ON_OR_VOID, ev.DealtIncorrectly(any_handled(state)))
+        event = ev.DealtIncorrectly(any_handled(state))
+        return freeze(state, question, ("confirmed",), event)
     return happened(state, ev.HandDealtNoWager(what.seat, any_handled(state)))
 
 
@@ -281,7 +302,8 @@ def _to_correct(state: TableState, number: int) -> Seat:
 
 
 def card_fault(state: TableState, _what: f.UnknownCardSeen, _: f.Fact) -> Step:
-    return freeze(state, "A card that is not of this deck was read.", CARD_FAULT, ev.ForeignCard())
+    question = "A card that is not of this deck was read."
+    return freeze(state, question, CARD_FAULT, ev.ForeignCard(), held=())
 
 
 def card_fault_reported(state: TableState, what: f.CardFaultReported, _: f.Fact) -> Step:
@@ -326,7 +348,7 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
             thawed = replace(thawed, events=(*thawed.events, confirmed))
             return happened(thawed, frozen.event)
         case "misread":
-            return _misread(thawed, what, confirmed)
+            return _misread(thawed, what, fact, confirmed, frozen.held)
         case "void":
             return _ruled_void(thawed, frozen, confirmed)
         case _:
@@ -339,15 +361,40 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
             return thawed, (*next_prompt(thawed),)
 
 
-def _misread(state: TableState, what: f.SupervisorRuled, note_: ev.Event) -> Step:
+def _misread(
+    state: TableState,
+    what: f.SupervisorRuled,
+    fact: f.Fact,
+    note_: ev.Event,
+    held: tuple[HiddenCard, ...] | None,
+) -> Step:
     """The card on the table is another than the device read: the record of it is corrected."""
-    if what.card is None or not state.drawn:
+    if what.card is None or (held is None and not state.drawn):
         raise Refusal("say which card it really is", "NSW-12.9")
-    if any(c == what.card for c in state.drawn[:-1]):
+    if any(c == what.card for c in (state.drawn[:-1] if held is None else state.drawn)):
         raise Refusal("that card is already out: it cannot be the misread one", "NSW-12.9")
+    if held is not None:
+        return _dealt_after_all(
+            replace(state, events=(*state.events, note_)), what.card, fact, held
+        )
     drawn = (*state.drawn[:-1], what.card)
     state = replace(state, drawn=drawn, events=(*state.events, note_))
     return state, next_prompt(state)
+
+
+def _dealt_after_all(
+    state: TableState, true: HiddenCard, fact: f.Fact, held: tuple[HiddenCard, ...]
+) -> Step:
+    """The held card, now known, goes through the deal like any other."""
+    from controller.rules.engine.phases import TABLE
+
+    cards: tuple[HiddenCard, ...] = ()
+    for card in held:
+        cards += (true,) if card in (*state.drawn, *cards) else (card,)
+    packet = uses_packets(state.rules) and bool(held)
+    reading = f.PacketDispensed(cards) if packet else f.CardDrawn(true)
+    handler = TABLE[state.rules.book.family][state.phase][type(reading)]
+    return handler(state, reading, fact)
 
 
 def _ruled_void(state: TableState, frozen: Frozen, confirmed: ev.Event) -> Step:

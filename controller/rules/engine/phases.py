@@ -91,6 +91,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.DeckChanged: house.deck_changed,
         f.DeckCut: house.deck_cut,
         f.DeckCounted: house.deck_counted_idle,
+        f.CountFound: settlement.count_found_after,
         f.ShufflerFailed: irregular.shuffler_failed,
     },
     Phase.BETTING: {
@@ -156,7 +157,6 @@ _RICOCHET_OUT: Final[Row] = {
     f.CardExposed: irregular.card_exposed,
     f.DealtWrong: irregular.dealt_wrong,
     f.CountFound: irregular.count_found,
-    f.StrayHandFound: irregular.stray_hand_found,
     f.PlayerAbsent: irregular.player_absent,
     f.HandVoided: irregular.hand_voided,
 }
@@ -173,13 +173,19 @@ _RICOCHET: Final[Mapping[Phase, Row]] = {
     },
     Phase.ACTION: {
         **_RICOCHET_OUT,
+        f.WagerRead: ricochet.chips_moved,
         f.CardDrawn: ricochet.unasked_card,
         f.Played: ricochet.played,
         f.Folded: ricochet.folded,
     },
-    Phase.DRAW: {**_RICOCHET_OUT, f.CardDrawn: ricochet.drawn},
+    Phase.DRAW: {
+        **_RICOCHET_OUT,
+        f.WagerRead: ricochet.chips_moved,
+        f.CardDrawn: ricochet.drawn,
+    },
     Phase.SETTLEMENT: {
         **_RICOCHET_OUT,
+        f.WagerRead: ricochet.chips_moved,
         f.CardDrawn: ricochet.unasked_card,
         f.RoundEnded: ricochet.round_ended,
     },

@@ -7,8 +7,17 @@ from dataclasses import replace
 from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.common import POT, POT_SEAT, Refusal, Step, in_round, reading
-from controller.rules.engine.export import record_of
+from controller.rules.engine.common import (
+    POT,
+    POT_SEAT,
+    Refusal,
+    Step,
+    in_round,
+    reading,
+    with_seat,
+)
+from controller.rules.engine.dealing import wager_moved
+from controller.rules.engine.export import record_of, with_result
 from controller.rules.engine.irregular import CARD_FAULT, freeze
 from controller.rules.engine.settlement import close_round
 from controller.rules.engine.state import Phase, TableState
@@ -16,7 +25,6 @@ from controller.rules.events import DealtIncorrectly, ForeignCard
 from controller.rules.hands import rank5
 from controller.rules.ricochet import Showdown, fold, open_showdown, play
 from controller.rules.ricochet_settle import settle_bonus_wagers
-from controller.rules.settle import settle
 
 
 def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step:
@@ -34,11 +42,36 @@ def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step
     return state, (*effects, *_ask(state))
 
 
+def chips_moved(state: TableState, what: f.WagerRead, fact: f.Fact) -> Step:
+    """Chips once the cards are open: some moves are lawful now, the rest is late or lifted."""
+    table = _showdown(state)
+    asked = what.seat == table.to_act and what.spot == "play" and state.phase is Phase.ACTION
+    dead = what.seat in table.final and what.spot in ("ante", "play") and not what.cents
+    if what.seat != POT_SEAT and not (asked or dead or _settled_spot(state, what)):
+        return wager_moved(state, what, fact)
+    state = replace(state, spots={**state.spots, (what.seat, what.spot): what.cents})
+    if asked and what.cents not in (0, state.rules.money.ante):
+        return state, (fx.Prompt("play bet", what.seat),)
+    ask = what.seat == POT_SEAT and state.phase is Phase.ACTION
+    return state, _ask(state) if ask else ()
+
+
+def _settled_spot(state: TableState, what: f.WagerRead) -> bool:
+    """Bonus wagers are paid and collected right after the deal, everything else at the end."""
+    seat = state.seats.get(what.seat)
+    if seat is None or what.spot not in seat.locked:
+        return False
+    return state.phase is Phase.SETTLEMENT or what.spot in ("rapid_fire", "hedge")
+
+
 def _ask(state: TableState) -> tuple[fx.Effect, ...]:
+    """The next seat is asked once the chips of the last one lie in the pot (AMB-R09)."""
     table = _showdown(state)
     number = table.to_act
     if number is None:
         return ()
+    if reading(state, POT_SEAT, POT) != table.pot:
+        return (fx.Prompt("move to pot", detail=str(table.pot)),)
     alone = len(table.waiting) == 1 and not table.five and table.dealer is None
     offer = alone and state.rules.money.orphan_pot == "last_player"
     code = "act or take" if offer else "act"
@@ -77,6 +110,7 @@ def played(state: TableState, what: f.Played, _: f.Fact) -> Step:
     ante = state.rules.money.ante
     if reading(state, what.seat, "play") != ante:
         raise Refusal(f"seat {what.seat}: the play wager must be exactly {ante}", "RICO-4b")
+    state = with_seat(state, what.seat, locked={**state.seats[what.seat].locked, "play": ante})
     state = replace(state, phase=Phase.DRAW, actions={**state.actions, what.seat: "play"})
     return state, (fx.Prompt("draw", what.seat),)
 
@@ -86,9 +120,8 @@ def drawn(state: TableState, what: f.CardDrawn, _: f.Fact) -> Step:
     number = _showdown(state).to_act
     assert number is not None
     if any(card == what.card for card in state.drawn):
-        state = _add(state, number, what.card)
         question = "The same card was read twice: a misread or a foreign card."
-        return freeze(state, question, CARD_FAULT, ForeignCard())
+        return freeze(state, question, CARD_FAULT, ForeignCard(), (what.card,))
     state = _add(state, number, what.card)
     hand = state.face_up[number]
     shown = fx.ShowDealtCard(number, hand[-1])
@@ -109,22 +142,21 @@ def _add(state: TableState, number: int, card: HiddenCard) -> TableState:
 
 def unasked_card(state: TableState, what: f.CardDrawn, _: f.Fact) -> Step:
     """A card before a play wager belongs to nobody."""
-    state = replace(state, drawn=(*state.drawn, what.card))
     question = "A card came before the play wager (RICO-4b)."
-    return freeze(state, question, ("resume", "confirmed"), DealtIncorrectly(True))
+    event = DealtIncorrectly(True)
+    return freeze(state, question, ("resume", "confirmed"), event, extra=((what.card,),))
 
 
 def _after_action(state: TableState) -> Step:
     table = _showdown(state)
     effects: tuple[fx.Effect, ...] = (fx.ShowPot(table.pot),)
-    if reading(state, POT_SEAT, POT) != table.pot:
-        effects += (fx.Prompt("move to pot", detail=str(table.pot)),)
     if table.to_act is not None:
         return state, (*effects, *_ask(state))
-    result = settle(record_of(state))
-    winners = tuple(result["pot_winners"] or ())
+    if reading(state, POT_SEAT, POT) != table.pot:
+        effects += (fx.Prompt("move to pot", detail=str(table.pot)),)
+    state = with_result(replace(state, phase=Phase.SETTLEMENT))
+    winners = tuple(state.result["pot_winners"] or ())
     named = ", ".join(str(w) for w in winners) or "nobody"
-    state = replace(state, phase=Phase.SETTLEMENT, result=result)
     return state, (*effects, fx.ShowPot(table.pot, winners), fx.Prompt("award pot", detail=named))
 
 

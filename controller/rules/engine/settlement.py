@@ -6,12 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from controller.rules.cards import PublicMoment, reveal
+from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
 from controller.rules.engine.deal import assign
-from controller.rules.engine.export import export_round, lifted, record_of, settled_so_far
+from controller.rules.engine.export import (
+    chips_at_opening,
+    export_round,
+    lifted,
+    settled_so_far,
+    with_result,
+)
 from controller.rules.engine.state import Archive, Phase, TableState
+from controller.rules.errors import RecordError
 from controller.rules.hands import HAND_BY_NAME, HAND_NAMES
 from controller.rules.paytables import JackpotShare
 from controller.rules.settle import settle
@@ -95,7 +103,7 @@ def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
     if len(hidden) != state.rules.book.card_count:
         raise Refusal(f"seat {what.seat} was dealt {len(hidden)} cards: report the count", clause)
     opened = tuple(reveal(c, PublicMoment.HAND_OPENED) for c in hidden)
-    state = with_seat(state, what.seat, opened=opened)
+    state = with_seat(state, what.seat, opened=opened, **chips_at_opening(state, what.seat))
     row = _row(settled_so_far(state), what.seat)
     state = _note_claim(state, what.seat, row)
     effects: list[fx.Effect] = [*_shown(state, what.seat, row)]
@@ -167,7 +175,9 @@ def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) ->
     state, effects = _finish_if_known(replace(state, bonus=card))
     shown: tuple[fx.Effect, ...] = ()
     for number in to_settle(state):
-        shown += _shown(state, number, _row(state.result, number))
+        row = _row(state.result, number)
+        bonus = {**row, "wagers": {SIX_CARD: row["wagers"][SIX_CARD]}}
+        shown += _shown(state, number, bonus)
     return state, (fx.ShowBonusCard(card), *effects, *shown, *_next(state))
 
 
@@ -176,7 +186,7 @@ def _finish_if_known(state: TableState) -> Step:
     waits = to_open(state) or (state.claims and state.jackpot is None) or _bonus_due(state)
     if waits or state.result is not None:
         return state, ()
-    state = replace(state, result=settle(record_of(state)))
+    state = with_result(state)
     envy = tuple(
         fx.ShowAward(row["seat"], award["kind"], award["amount"])
         for row in state.result["seats"]
@@ -310,6 +320,49 @@ def _due(row: Any) -> int:
     due: int = sum(w["to_player"] for w in row["wagers"].values())
     due += sum(a["amount"] for a in row["awards"])
     return due - int(row.get("payout_cap_reduction", 0))
+
+
+def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> Step:
+    """A wrong count noticed after the round but before the next opening call (AMB-V07).
+
+    The closed round stays as it is; if its book voids it, the money goes back by corrections.
+    """
+    clause = state.rules.book.round_clauses.round
+    if not state.history or state.history[-1].round_no != state.round_no:
+        raise Refusal("there is no round that this could be about", clause)
+    archive = state.history[-1]
+    row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
+    if what.seat is not None:
+        row |= {"type": "player_card_count", "seat": what.seat}
+    played = archive.record["round"]
+    record = {**archive.record, "round": {**played, "events": [*played["events"], row]}}
+    try:
+        result = settle(decode_record(record))
+    except RecordError as error:
+        raise Refusal(error.problem, clause) from None
+    if result["house_net"] is None:
+        return state, (fx.AskSupervisor(result["question"], ("let it stand", "correct the pay")),)
+    changes = _differences(archive, result)
+    if not changes:
+        raise Refusal("the result stands", clause)
+    entries = tuple(
+        (seat, cents, f"{person(fact)}: {', '.join(result['clauses'])}") for seat, cents in changes
+    )
+    fixed = replace(archive, corrections=(*archive.corrections, *entries))
+    back = tuple(fx.PayDifference(archive.round_no, seat, cents) for seat, cents in changes)
+    state = replace(state, history=(*state.history[:-1], fixed))
+    return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back)
+
+
+def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:
+    """Seat by seat, what a new settlement adds to what was handed out."""
+    before = {row["seat"]: row["net"] for row in archive.result["seats"]}
+    nets = [(row["seat"], row["net"]) for row in result["seats"]]
+    return [
+        (seat, net - before[seat])
+        for seat, net in nets
+        if net is not None and before[seat] is not None and net != before[seat]
+    ]
 
 
 def dispute_raised(state: TableState, what: f.DisputeRaised, _: f.Fact) -> Step:

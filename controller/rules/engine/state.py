@@ -47,6 +47,10 @@ class Frozen:
     answers: tuple[str, ...]
     event: ev.Event | None = None
     """What becomes a confirmed fact with the answer ``confirmed``."""
+    held: tuple[HiddenCard, ...] | None = None
+    """Cards read but in doubt: outside the deal until the ruling says which they are."""
+    extra: tuple[tuple[HiddenCard, ...], ...] = ()
+    """Cards or packets that came when none was due: set aside unless a stray hand explains them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,10 @@ class Seat:
     held: str | None = None
     """The question a supervisor must answer about this seat."""
     opened: tuple[Card, ...] | None = None
+    late: Mapping[str, int] | None = None
+    """Late chips by spot as they lay when the hand was opened; from then on they count no more."""
+    lifted: frozenset[str] | None = None
+    """Spots whose chips were gone when the hand was opened."""
     settled: bool = False
     bonus_settled: bool = False
     called: str | None = None
@@ -136,6 +144,8 @@ class TableState:
     """The server's amount of record for this round."""
     claims: tuple[tuple[int, str, int], ...] = ()
     link_up: bool = True
+    record: Any = None
+    """The round as a record, taken when its result was known."""
     result: Any = None
     deck: Deck = Deck()
     min_wager: int | None = None

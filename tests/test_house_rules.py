@@ -1,0 +1,109 @@
+"""The house rules that a reviewer should not have to check: imports, sizes, banned calls."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("controller", "drivers", "record", "link", "hw_sim", "tests", "bench", "docs")
+STANDARD = frozenset(sys.stdlib_module_names)
+
+# Package to what it may import besides the standard library; the longest prefix counts.
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "controller.rules": ("controller.rules",),
+    "controller.math": ("controller.math", "controller.rules", "numpy"),
+    "controller.commands": ("controller", "msgspec", "numpy"),
+    "controller": ("controller", "record", "msgspec"),
+    "drivers": ("drivers",),
+    "record": ("record", "msgspec"),
+    "link": ("link", "record", "msgspec"),
+    "hw_sim": ("hw_sim",),
+}
+
+
+def python_files(*packages: str) -> Iterator[Path]:
+    for package in packages:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+
+
+def allowed(module: str) -> tuple[str, ...]:
+    fitting = [p for p in MAY_IMPORT if module == p or module.startswith(p + ".")]
+    return MAY_IMPORT[max(fitting, key=len)]
+
+
+def under(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+PRODUCT = list(python_files("controller", "drivers", "record", "link", "hw_sim"))
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    module = module_of(path)
+    for name in imports_of(path):
+        if name.split(".")[0] in STANDARD:
+            continue
+        assert any(under(name, package) for package in allowed(module)), f"{module} imports {name}"
+
+
+def test_the_import_rule_can_fail() -> None:
+    assert "numpy" not in allowed("controller.rules.hands")
+    assert "controller" not in allowed("link.server")
+    assert allowed("hw_sim.devices.shoe") == ("hw_sim",)
+
+
+RULES = list(python_files("controller/rules"))
+BANNED_MODULES = {"time", "datetime.datetime", "random", "secrets", "os", "socket", "asyncio"}
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_rules_know_no_clock_no_chance_no_files_no_float(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    assert not BANNED_MODULES & set(imports_of(path))
+    for node in ast.walk(tree):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), path
+        if path.name != "progressive_return.py":  # exact fractions are divided there
+            assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)), path
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("float", "open", "print", "input", "eval", "exec"), path
+
+
+@pytest.mark.parametrize("path", list(python_files(*OURS)), ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_and_functions_stay_small(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= 500, f"{path}: {text.count(chr(10))} lines"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= 80, f"{path}: {node.name} has {length} lines"
+
+
+def test_the_engine_has_no_branch_on_a_game() -> None:
+    """Differences between games are data of the book (design: no ``if game == ...``)."""
+    for path in python_files("controller/rules/engine"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare):
+                compared = ast.unparse(node)
+                assert not any(
+                    f"'{game}'" in compared for game in ("MBS3", "MEGA", "NSW", "PP6")
+                ), f"{path}: {compared}"
