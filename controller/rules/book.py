@@ -91,6 +91,8 @@ class Book:
     """The dealer's middle card completes the 6 Card Bonus."""
     remap_allowed: bool = False
     """Complete hands may be moved to put a wrong deal right."""
+    exposure_in_deal_only: bool = False
+    """Exposed cards are counted only until the last card is dealt; later is the supervisor's."""
     acceptor_after_base: bool = False
     """Progressive credits are taken only once the base wagers are valid."""
     withdraw_until_first_card: bool = False

@@ -17,7 +17,7 @@ from controller.rules.books import BOOKS
 from controller.rules.cards import BY_NAME, NAMES, Card
 from controller.rules.errors import RecordError, shown
 from controller.rules.record import NOTHING_WITHDRAWN, Cards, RoundRecord, SeatRecord
-from controller.rules.settings import DEFAULTS, MONEY_SPEC, Bad, Settings, convert
+from controller.rules.settings import DEFAULTS, MONEY_SPEC, MOST, Bad, Settings, convert
 
 _LIR_SEAT: Final = frozenset(("seat", "wagers", "cards", "decisions"))
 _RICO_SEAT: Final = frozenset(("seat", "wagers", "cards", "action", "draw"))
@@ -58,12 +58,9 @@ def _known(row: dict[str, Any], allowed: frozenset[str], what: str = "field") ->
 
 
 def _amount(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise RecordError(
-            "E-REC-004",
-            "",
-            f"{shown(value)} is not money; expected whole minor units (cents), 0 or more",
-        )
+    if type(value) is not int or not 0 <= value <= MOST:
+        expected = f"expected whole minor units (cents), 0 to {MOST}"
+        raise RecordError("E-REC-004", "", f"{shown(value)} is not money; {expected}")
     return value
 
 
@@ -154,7 +151,7 @@ def decode_wagers(value: object, book: Book) -> dict[str, int]:
         amount = row.get(spot)
         if amount is None:
             continue
-        if type(amount) is not int or amount < 0:
+        if type(amount) is not int or not 0 <= amount <= MOST:
             _part(row, spot, _amount)
         if amount:
             wagers[spot] = amount
@@ -177,10 +174,19 @@ def _withdrawn(value: object) -> frozenset[str]:
     return frozenset(back) if back else NOTHING_WITHDRAWN
 
 
-def _action(value: object) -> object:
-    if value is not None and value not in ("play", "fold"):
+def _action(value: object) -> str | None:
+    if value in ("play", "fold"):
+        return str(value)
+    if value is not None:
         raise RecordError("E-REC-008", "", f'{shown(value)}; expected "play" or "fold"')
-    return value
+    return None
+
+
+def _draw(value: object, action: str | None) -> Cards:
+    cards = _cards(value)
+    if cards and action == "fold":
+        raise RecordError("E-REC-009", "", "a folded hand draws no cards; expected null")
+    return cards
 
 
 def _decode_seat(value: object, book: Book, place: int) -> SeatRecord:
@@ -194,18 +200,21 @@ def _decode_seat(value: object, book: Book, place: int) -> SeatRecord:
         _part(row, "seat", _seat_number)
         problem = f"{number}: a {book.key} table has {book.max_seats} seats at most"
         raise RecordError("E-REC-005", ".seat", problem)
+    part = ".wagers"
     try:
         wagers = decode_wagers(row.get("wagers"), book)
+        part = ".cards"
+        cards = _cards(row.get("cards"))
+        if not ricochet:
+            part = ".decisions"
+            back = _withdrawn(row.get("decisions"))
+            return SeatRecord(number, wagers, cards, back, None, (), place)
+        part = ".action"
+        action = _action(row.get("action"))
+        part = ".draw"
+        draw = _draw(row.get("draw"), action)
     except RecordError as error:
-        raise error.under(".wagers") from None
-    cards = _part(row, "cards", _cards)
-    if not ricochet:
-        back = _part(row, "decisions", _withdrawn)
-        return SeatRecord(number, wagers, cards, back, None, (), place)
-    action = _part(row, "action", _action)
-    draw = _part(row, "draw", _cards)
-    if draw and action == "fold":
-        raise RecordError("E-REC-009", ".draw", "a folded hand draws no cards; expected null")
+        raise error.under(part) from None
     return SeatRecord(number, wagers, cards, NOTHING_WITHDRAWN, action, draw, place)
 
 

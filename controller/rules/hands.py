@@ -131,8 +131,16 @@ def hand_of(strength: int) -> Hand:
 
 
 def best_of_six(six: Sequence[Card]) -> int:
-    """Strength of the best five of six cards."""
-    return max(rank5(*five) for five in combinations(six, 5))
+    """Strength of the best five of six cards: each card is left out in turn."""
+    keys = [KEY[c] for c in six]
+    whole = sum(keys)
+    best = 0
+    for left_out in keys:
+        key = whole - left_out
+        suited = key >> SUIT_SHIFT in FIVE_OF_A_SUIT
+        strength = (SUITED if suited else MIXED)[key & WEIGHT_MASK]
+        best = max(best, strength)
+    return best
 
 
 WORST_PAIR_OF_TENS: Final = MIXED[2 * WEIGHTS[TEN] + WEIGHTS[2] + WEIGHTS[1] + WEIGHTS[0]]

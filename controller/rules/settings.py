@@ -32,10 +32,14 @@ def whole(value: object) -> int:
     return value
 
 
+MOST: Final = 10**13
+"""No amount is larger: a hundred billion in a currency of cents."""
+
+
 def at_least(least: int, unit: str = "minor units (cents)") -> Convert:
     def convert(value: object) -> int:
-        if type(value) is not int or value < least:
-            raise Bad(f"expected a whole number of {unit}, at least {least}")
+        if type(value) is not int or not least <= value <= MOST:
+            raise Bad(f"expected a whole number of {unit}, at least {least}, at most {MOST}")
         return value
 
     return convert
@@ -88,12 +92,15 @@ def share_of_one(value: object) -> Fraction:
     return Fraction(int(above), int(below))
 
 
+MOST_ODDS: Final = 10_000
+
+
 def rapid_fire_table(value: object) -> Mapping[str, int]:
     if not isinstance(value, dict) or set(value) != {"win", "tie"}:
         raise Bad('expected {"win": n, "tie": n}, each "n to 1"')
     for odds in value.values():
-        if type(odds) is not int or odds < 0:
-            raise Bad('expected whole odds, at least 0, for both "win" and "tie"')
+        if type(odds) is not int or not 0 <= odds <= MOST_ODDS:
+            raise Bad(f'expected whole odds, 0 to {MOST_ODDS}, for both "win" and "tie"')
     return dict(value)
 
 
@@ -108,8 +115,8 @@ def hedge_table(value: object) -> Mapping[Hand, int]:
             )
         if odds is None:
             continue
-        if type(odds) is not int or odds < 0:
-            raise Bad(f"odds of {shown(name)}: expected a whole number, at least 0")
+        if type(odds) is not int or not 0 <= odds <= MOST_ODDS:
+            raise Bad(f"odds of {shown(name)}: expected a whole number, 0 to {MOST_ODDS}")
         table[HAND_BY_NAME[name]] = odds
     return table
 
@@ -293,7 +300,7 @@ class TableSettings:
         LIR,
         "how the players' handling of their cards is told",
     )
-    wager_unit: int = setting(1, at_least(1), ("NSW",), "multiple that wagers must be made in")
+    wager_unit: int = setting(1, at_least(1), ("NSW",), "unit in which wagers go above the minimum")
     shuffle_required: bool = setting(True, flag, ALL, "a shuffle before every round")
     vacancy_ms: int = setting(
         600_000, at_least(0, "milliseconds"), ALL, "an empty table needs a shuffle after this"
@@ -347,6 +354,10 @@ def open_settings(game: str, values: Mapping[str, object]) -> tuple[Settings, Ta
         if values.get(name) is None:
             spec = MONEY_SPEC.get(name) or TABLE_SPEC[name]
             problems.append(_missing(name, spec, "required by the settings chosen"))
+    for name in ("magic_card", "lucky_seat"):
+        if money.get(name) is not None:
+            text = "is drawn for each round; a table cannot be opened with it"
+            problems.append(("E-CFG-010", name, text))
     problems += _contradictions(game, table)
     if problems:
         raise SettingsError(problems)
@@ -377,6 +388,9 @@ def _required_by_others(game: str, table: Mapping[str, object]) -> list[str]:
 def _contradictions(game: str, table: Mapping[str, object]) -> list[tuple[str, str, str]]:
     problems = []
     device, pattern = table.get("card_device", "shoe"), table.get("deal_pattern")
+    if game == "NSW" and pattern == "hands":
+        text = '"hands" is against NSW-7.3: a shoe deals "passes"'
+        problems.append(("E-CFG-004", "deal_pattern", text))
     if pattern is not None and (pattern == "packets") != (device == "shuffler"):
         text = f"{shown(pattern)} does not go with card_device {shown(device)}; "
         text += 'a shoe deals "passes" or "hands", a shuffler deals "packets"'

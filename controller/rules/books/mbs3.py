@@ -133,4 +133,5 @@ BOOK: Final = Book(
     progressive=MBS3_PROGRESSIVE,
     envy_cents=MBS3_ENVY_CENTS,
     remap_allowed=True,
+    exposure_in_deal_only=True,
 )

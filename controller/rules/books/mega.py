@@ -51,5 +51,6 @@ BOOK: Final = Book(
     magic_card=MEGA_MAGIC_CARD,
     lucky_player=MEGA_LUCKY_PLAYER,
     remap_allowed=True,
+    exposure_in_deal_only=True,
     acceptor_after_base=True,
 )

@@ -16,7 +16,7 @@ from controller.rules.engine.common import (
     person,
     reading,
 )
-from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.deal import must_cut
 from controller.rules.engine.export import money_settings
 from controller.rules.engine.irregular import happened, note
 from controller.rules.engine.state import Phase, Seat, TableState
@@ -56,6 +56,7 @@ def _optional(state: TableState) -> tuple[str, ...]:
 
 
 def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
+    state = _next_deck(state)
     _check_cards(state)
     rules = state.rules
     closing = state.signs.get("closing")
@@ -66,8 +67,9 @@ def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
     effects: list[fx.Effect] = [fx.Prompt("place bets")]
     for number in range(1, rules.table.seats + 1):
         effects.append(fx.SetLamp(number, "fault" if number in state.excluded else "open"))
-        if rules.book.progressive is not None and not rules.book.acceptor_after_base:
-            effects.append(fx.ArmAcceptor(number, state.link_up))
+        if rules.book.progressive is not None:
+            ready = not rules.book.acceptor_after_base or base_is_valid(state, number)
+            effects.append(fx.ArmAcceptor(number, ready and state.link_up))
     if rules.book.progressive is not None:
         effects.append(fx.ShowJackpot(state.meter, stale=not state.link_up))
     if rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != rules.money.ante:
@@ -93,8 +95,17 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         warnings=state.warnings,
         idle=state.idle,
         history=state.history,
+        disputes=state.disputes,
     )
     return replace(kept, notes=state.notes)
+
+
+def _next_deck(state: TableState) -> TableState:
+    """The deck that was shuffled in the device while the other was in play (NSW-3.2.1)."""
+    deck = state.deck
+    if deck.shuffled or deck.suspect or deck.in_device not in deck.seals:
+        return state
+    return replace(state, deck=replace(deck, name=deck.in_device, in_device=None, shuffled=True))
 
 
 def _check_cards(state: TableState) -> None:
@@ -107,7 +118,7 @@ def _check_cards(state: TableState) -> None:
         raise Refusal("both decks have the same back colour", "NSW-3.2.2")
     if state.rules.table.shuffle_required and not deck.shuffled:
         raise Refusal("the cards must be shuffled", book.shuffle_clause or "NSW-4.1")
-    if book.shuffle_clause and not uses_packets(state.rules) and not deck.cut:
+    if must_cut(state.rules) and not deck.cut:
         raise Refusal("the cards must be cut and loaded", "NSW-4.2")
 
 
@@ -115,6 +126,8 @@ def _check_cards(state: TableState) -> None:
 
 
 def wager_read(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
+    if what.spot == PROGRESSIVE and state.rules.book.acceptor_after_base:
+        raise Refusal("chips are no credits: the acceptor takes the wager", "MEGA-3.5.1")
     state = replace(
         state,
         spots={**state.spots, (what.seat, what.spot): what.cents},
@@ -143,7 +156,8 @@ def _advise(state: TableState, number: int) -> Step:
             state = replace(state, credits={**state.credits, number: 0})
     broken = broken_clauses(state.rules.book, money_settings(state), wagers) if wagers else []
     unit = state.rules.table.wager_unit
-    if any(wagers.get(s, 0) % unit for s in BASE_SPOTS):
+    above = (wagers[s] - (state.min_wager or 0) for s in BASE_SPOTS if s in wagers)
+    if any(cents % unit for cents in above if cents > 0):
         broken.append("NSW-6.1")
     if wagers and not valid and not broken:
         broken.append(state.rules.book.clauses.equal)
@@ -329,7 +343,8 @@ def selection_committed(state: TableState, what: f.SelectionCommitted, _: f.Fact
 def selection_revealed(state: TableState, what: f.SelectionRevealed, _: f.Fact) -> Step:
     if state.commitment is None:
         raise Refusal("nothing was committed before the first card: no selection", "MEGA-4.3")
-    if state.magic_card is not None or state.lucky_seat is not None:
+    if state.revealed:
         raise Refusal("a selection is never drawn again", "MEGA-4.3")
-    state = replace(state, magic_card=what.magic_card, lucky_seat=what.lucky_seat)
+    magic, lucky = what.magic_card, what.lucky_seat
+    state = replace(state, magic_card=magic, lucky_seat=lucky, revealed=True)
     return state, (fx.ShowSelection(what.magic_card, what.lucky_seat),)

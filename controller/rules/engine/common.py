@@ -8,7 +8,7 @@ from typing import Any
 
 from controller.rules.book import SPOT_1, SPOT_2
 from controller.rules.engine import facts as f
-from controller.rules.engine.effects import Effect, Prompt
+from controller.rules.engine.effects import Effect, Prompt, SetLamp
 from controller.rules.engine.state import Phase, Seat, TableState
 
 Step = tuple[TableState, tuple[Effect, ...]]
@@ -97,7 +97,7 @@ def next_prompt(state: TableState) -> tuple[Effect, ...]:
     waiting = undecided(state)
     spot = spot_of(state.phase)
     if waiting and spot is not None:
-        return (Prompt("decide", waiting[0], spot),)
+        return (Prompt("decide", waiting[0], spot), SetLamp(waiting[0], "your turn"))
     if spot is not None:
         for number in unresolved(state):
             back = state.seats[number].decisions[spot] == "withdraw"

@@ -28,6 +28,11 @@ def uses_packets(rules: TableRules) -> bool:
     return rules.table.card_device == "shuffler"
 
 
+def must_cut(rules: TableRules) -> bool:
+    """The dealer cuts before loading a shoe; cards from a shuffler are not cut (NSW-4.2, 4.4)."""
+    return bool(rules.book.shuffle_clause) and not uses_packets(rules)
+
+
 def dealt_seats(state: TableState) -> list[int]:
     """Every place a hand went to: the locked seats and any stray one."""
     return sorted({*state.seats, *state.stray})

@@ -15,17 +15,20 @@ from controller.rules.engine.common import (
     Step,
     any_handled,
     next_prompt,
+    reading,
     spot_of,
     with_seat,
 )
 from controller.rules.engine.deal import (
     DEALER,
     expected,
+    must_cut,
     next_place,
     packet_size,
     progress,
     uses_packets,
 )
+from controller.rules.engine.export import settled_so_far
 from controller.rules.engine.irregular import CARD_FAULT, freeze
 from controller.rules.engine.state import Phase, TableState
 
@@ -33,14 +36,37 @@ from controller.rules.engine.state import Phase, TableState
 def first_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
     """The first card out starts the deal; without a shuffle it is not accepted."""
     table = state.rules.table
+    if not state.deck.device_ready:
+        raise Refusal("the shuffler has not completed a cycle", "NSW-13.1")
+    if state.deck.suspect:
+        raise Refusal("the deck must be checked for missing and foreign cards", "NSW-12.9.3")
     if table.shuffle_required and not state.deck.shuffled:
         clause = state.rules.book.shuffle_clause or "NSW-4.1"
         raise Refusal("no shuffle since the last round", clause)
-    if not state.deck.device_ready:
-        raise Refusal("the shuffler has not completed a cycle", "NSW-13.1")
+    if must_cut(state.rules) and not state.deck.cut:
+        raise Refusal("the cards must be cut and loaded", "NSW-4.2")
     deck = replace(state.deck, shuffled=False, cut=False)
+    state, checked = _checked_again(state)
     state = replace(state, phase=Phase.DEALING, in_play=True, deck=deck)
-    return dealt(state, what, fact)
+    state, effects = dealt(state, what, fact)
+    return state, (*checked, *effects)
+
+
+def _checked_again(state: TableState) -> Step:
+    """Chips taken off between the call and card one may leave wagers unequal (NSW-5.2)."""
+    effects: tuple[fx.Effect, ...] = ()
+    if not state.rules.book.withdraw_until_first_card:
+        return state, effects
+    for number, seat in sorted(state.seats.items()):
+        lies = {
+            spot: cents if spot in seat.declared else min(cents, reading(state, number, spot))
+            for spot, cents in seat.locked.items()
+        }
+        if not seat.unequal and len(set(lies.values())) > 1:
+            locked = {spot: cents for spot, cents in lies.items() if cents}
+            state = with_seat(state, number, locked=locked, unequal=True)
+            effects += (fx.SetLamp(number, "fault"), fx.Prompt("correct or fold", number))
+    return state, effects
 
 
 def card_before_close(
@@ -154,11 +180,23 @@ def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
         return state, ()
     locked = seat.locked.get(what.spot, 0)
     allowed = 0 if what.spot in seat.emptied else locked
+    if seat.opened is not None and not seat.settled and what.cents > before:
+        return state, _paid_on_the_spot(state, what, allowed)
     if what.cents > allowed and not _correcting(state, what.seat):
         return state, _late(what.seat, what.spot, what.cents - allowed, clauses.late_wager)
     if what.cents >= before or what.cents >= locked:
         return state, ()
     return _lifted(state, what)
+
+
+def _paid_on_the_spot(state: TableState, what: f.WagerRead, stake: int) -> tuple[fx.Effect, ...]:
+    """Chips added to an open hand are its pay-out: too little or too much is told (AMB-S05)."""
+    stake += (state.seats[what.seat].late or {}).get(what.spot, 0)
+    row = next(r for r in settled_so_far(state)["seats"] if r["seat"] == what.seat)
+    due, paid = row["wagers"].get(what.spot, {}).get("win"), what.cents - stake
+    if due is None or due == paid or row.get("payout_cap_reduction"):
+        return ()
+    return (fx.Prompt("pay", what.seat, f"{what.spot}: paid {paid}, due {due}"),)
 
 
 def _late(number: int, spot: str, cents: int, clause: str) -> tuple[fx.Effect, ...]:

@@ -68,7 +68,7 @@ def _take(state: TableState, number: int, spot: str, choice: str, *, handled: bo
         clauses = state.rules.book.round_clauses
         clause = clauses.decide_1 if spot == "1" else clauses.decide_2
         back = (fx.ReturnWager(number, spot, seat.locked[spot], clause),)
-    return state, (*back, *next_prompt(state))
+    return state, (*back, fx.SetLamp(number, "live"), *next_prompt(state))
 
 
 def decision_corrected(state: TableState, what: f.DecisionCorrected, fact: f.Fact) -> Step:
@@ -93,7 +93,7 @@ def ride_all_signalled(state: TableState, what: f.RideAllSignalled, _: f.Fact) -
         raise Refusal("this book has no such signal", state.rules.book.round_clauses.decide_1)
     in_round(state, what.seat)
     state = with_seat(ride_rest(state, what.seat), what.seat, handled=True)
-    return state, next_prompt(state)
+    return state, (fx.SetLamp(what.seat, "live"), *next_prompt(state))
 
 
 def order_directed(state: TableState, what: f.OrderDirected, fact: f.Fact) -> Step:

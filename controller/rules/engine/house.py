@@ -7,9 +7,9 @@ from dataclasses import replace
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import Refusal, Step
-from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.deal import must_cut, uses_packets
 from controller.rules.engine.irregular import note
-from controller.rules.engine.state import Phase, TableState
+from controller.rules.engine.state import Deck, Phase, TableState
 from controller.rules.events import FULL_DECK
 
 WARNINGS_TO_FLOOR = 2
@@ -21,10 +21,13 @@ def deck_checked(state: TableState, what: f.DeckChecked, fact: f.Fact) -> Step:
     seals = {n: s for n, s in deck.seals.items() if n != what.deck}
     if what.passed:
         seals[what.deck] = what.seal
-    cleared = deck.suspect and not (what.passed and what.deck == deck.name)
     name = deck.name if deck.name is not None else what.deck
+    suspect = deck.suspect
+    if what.deck == name:
+        # Where the book asks for a check, a deck without its seal is out of play anyway.
+        suspect = not what.passed and (suspect or not state.rules.book.deck_check_clause)
     state = note(state, fact, f"deck {what.deck} checked: {'passed' if what.passed else 'failed'}")
-    deck = replace(deck, name=name, seals=seals, suspect=cleared)
+    deck = replace(deck, name=name, seals=seals, suspect=suspect)
     return replace(state, deck=deck), ()
 
 
@@ -38,9 +41,7 @@ def deck_changed(state: TableState, what: f.DeckChanged, fact: f.Fact) -> Step:
         state = replace(state, deck=replace(deck, seals=seals))
         deck = state.deck
     state = note(state, fact, f"deck changed to {what.deck}")
-    deck = replace(
-        deck, name=what.deck, shuffled=False, cut=False, suspect=False, device_ready=True
-    )
+    deck = Deck(what.deck, deck.seals, colours=deck.colours)
     prompts: tuple[fx.Effect, ...] = (fx.Prompt("shuffle"),)
     if what.deck not in deck.seals:
         prompts = (fx.Prompt("check deck"), *prompts)
@@ -51,14 +52,11 @@ def deck_shuffled(state: TableState, what: f.DeckShuffled, _: f.Fact) -> Step:
     """Only the deck in play counts: the other may be shuffled at any time (NSW-3.2.1)."""
     deck = state.deck
     if deck.name is not None and what.deck != deck.name:
-        return state, ()
-    deck = replace(deck, name=what.deck, shuffled=True, device_ready=True)
-    cut = (fx.Prompt("cut"),) if _must_cut(state) else ()
+        waiting = what.deck if uses_packets(state.rules) else None
+        return replace(state, deck=replace(deck, in_device=waiting)), ()
+    deck = replace(deck, name=what.deck, shuffled=True, cut=False, device_ready=True)
+    cut = (fx.Prompt("cut"),) if must_cut(state.rules) else ()
     return replace(state, deck=deck), cut
-
-
-def _must_cut(state: TableState) -> bool:
-    return bool(state.rules.book.shuffle_clause) and not uses_packets(state.rules)
 
 
 def deck_cut(state: TableState, _what: f.DeckCut, fact: f.Fact) -> Step:
@@ -101,7 +99,7 @@ def shuffler_ready(state: TableState, _what: f.ShufflerReady, _: f.Fact) -> Step
 def timer_fired(state: TableState, _what: f.TimerFired, _: f.Fact) -> Step:
     """The table stood empty: a shuffle before play goes on (NSW-4.1.3)."""
     if state.phase not in (Phase.IDLE, Phase.BETTING) or any(state.spots.values()):
-        return state, ()
+        return state, (fx.StartTimer("vacancy", state.rules.table.vacancy_ms),)
     deck = replace(state.deck, shuffled=False, cut=False)
     return replace(state, deck=deck), (fx.Prompt("shuffle"),)
 
@@ -119,6 +117,9 @@ def limits_changed(state: TableState, what: f.LimitsChanged, fact: f.Fact) -> St
         shown = state.signs.get("higher minimum")
         if shown is None or fact.at_ms - shown < state.rules.table.notice_ms:
             raise Refusal("the sign for a higher minimum has not stood 20 minutes", "NSW-6.5")
+        # The sign announced this change and no other.
+        signs = {name: at for name, at in state.signs.items() if name != "higher minimum"}
+        state = replace(state, signs=signs)
     state = note(state, fact, f"limits {what.min_wager} to {what.max_wager}")
     limits = (what.min_wager, what.max_wager)
     if state.phase is Phase.IDLE:
@@ -135,12 +136,12 @@ def meter_reported(state: TableState, what: f.MeterReported, _: f.Fact) -> Step:
 
 def link_lost(state: TableState, _what: f.LinkLost, _: f.Fact) -> Step:
     effects: tuple[fx.Effect, ...] = (fx.ShowJackpot(state.meter, stale=True),)
-    if state.phase is Phase.BETTING:
+    if state.phase is Phase.BETTING and state.rules.book.progressive is not None:
         clause = state.rules.book.clauses.side_needs_base
         cents = state.rules.table.credit_cents
-        for number, count in sorted(state.credits.items()):
+        for number in range(1, state.rules.table.seats + 1):
             effects += (fx.ArmAcceptor(number, False),)
-            if count:
+            if count := state.credits.get(number):
                 effects += (fx.ReturnWager(number, "progressive", count * cents, clause),)
         state = replace(state, credits={})
     return replace(state, link_up=False), effects

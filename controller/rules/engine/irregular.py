@@ -173,7 +173,8 @@ def void_hand(state: TableState, number: int, clause: str) -> Step:
 def card_exposed(state: TableState, what: f.CardExposed, _: f.Fact) -> Step:
     if state.rules.table.face_up:
         return replace(state, notes=(*state.notes, "exposed card: cards are dealt face up")), ()
-    handled = any_handled(state)
+    dealt_out = state.rules.book.exposure_in_deal_only and state.phase is not Phase.DEALING
+    handled = any_handled(state) or dealt_out
     return happened(state, ev.ExposedCards(what.count, what.community, handled))
 
 
@@ -201,6 +202,9 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     """A hand went to an area without a wager: the cards are assigned anew, its own are dead."""
     if what.seat in state.seats:
         raise Refusal(f"seat {what.seat} has a wager", state.rules.book.round_clauses.deal)
+    if any(seat.opened for seat in state.seats.values()):
+        reason = "hands are open: report the cards as dealt incorrectly"
+        raise Refusal(reason, state.rules.book.round_clauses.deal)
     extra: tuple[tuple[HiddenCard, ...], ...] = ()
     if state.frozen is not None:
         extra = state.frozen.extra
@@ -211,6 +215,9 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
         drawn=(*state.drawn, *(card for cards in extra for card in cards)),
         packets=(*state.packets, *map(len, extra)) if uses_packets(state.rules) else (),
     )
+    if state.phase is not Phase.DEALING and progress(state) < expected(state):
+        reason = f"{progress(state)} came from the device; a stray hand needs {expected(state)}"
+        raise Refusal(reason, state.rules.book.round_clauses.deal)
     if any(card in state.drawn[:i] for i, card in enumerate(state.drawn)):
         question = "Among the cards of the stray hand one is already out."
         return freeze(state, question, ("confirmed",), ev.ForeignCard())

@@ -102,6 +102,9 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.BetsClosed: betting.bets_closed,
         f.CardDrawn: dealing.card_before_close,
         f.PacketDispensed: dealing.card_before_close,
+        f.UnknownCardSeen: irregular.card_fault,
+        f.CardFaultReported: irregular.card_fault_reported,
+        f.DeckCounted: irregular.deck_counted,
         f.ShufflerFailed: irregular.shuffler_failed,
         f.DeckCut: house.deck_cut,
     },
@@ -135,6 +138,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.SeatSettled: settlement.seat_settled,
         f.JackpotLocked: settlement.jackpot_locked,
         f.BonusCardTurned: settlement.bonus_card_turned,
+        f.BetsOpened: settlement.opened_too_early,
         f.RoundEnded: settlement.round_ended,
     },
     Phase.VOIDING: {

@@ -228,6 +228,14 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
 # --- closing -----------------------------------------------------------------------------------
 
 
+def opened_too_early(state: TableState, _what: f.BetsOpened, _: f.Fact) -> Step:
+    """The round lasts until every seat is settled; the refusal names those that are not."""
+    waiting = [n for n in reversed(state.live) if n in (*to_open(state), *to_settle(state))]
+    named = ", ".join(str(n) for n in waiting)
+    reason = f"seat {named}: not settled yet" if named else "end the round first"
+    raise Refusal(reason, state.rules.book.round_clauses.round)
+
+
 def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
     clause = state.rules.book.round_clauses.round
     if closed := to_open(state):
@@ -267,7 +275,9 @@ def close_round(state: TableState) -> Step:
     )
     effects: list[fx.Effect] = [fx.PublishRound(state.round_no, record, archive.result)]
     effects += [fx.SetLamp(n, "off") for n in state.seats]
-    return state, (*effects, *notices, fx.Prompt("shuffle"))
+    check = (fx.Prompt("check deck"),) if state.deck.suspect else ()
+    vacancy = fx.StartTimer("vacancy", state.rules.table.vacancy_ms)
+    return state, (*effects, *notices, *check, fx.Prompt("shuffle"), vacancy)
 
 
 def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:

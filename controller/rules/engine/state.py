@@ -87,6 +87,8 @@ class Deck:
     name: str | None = None
     seals: Mapping[str, str | None] = field(default_factory=dict)
     """Decks with a passed check, and the seal each is kept under."""
+    in_device: str | None = None
+    """The other deck, shuffled in the device while this one is in play."""
     shuffled: bool = False
     cut: bool = False
     colours: tuple[str, str] | None = None
@@ -137,6 +139,7 @@ class TableState:
     voided_by: str | None = None
     frozen: Frozen | None = None
     commitment: str | None = None
+    revealed: bool = False
     magic_card: Card | None = None
     lucky_seat: int | None = None
     meter: int = 0
