@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test demo check mutation exhaustive bench docs clean
+.PHONY: help setup test demo check mutation rounds bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,20 @@ check: setup ## ruff and mypy strict
 
 test: check ## everything that must hold: style, types, all tests
 	$(BIN)/pytest -n 2 -m 'not slow'
+
+docs: setup ## print the generated pages anew
+	$(BIN)/python -m docs.generate
+
+mutation: setup ## switch every rule off in turn; the tests of its clauses must fail
+	$(BIN)/python -m tests.mutation --report docs/reports/mutation.md
+
+rounds: setup ## a long differential and random-play run: make rounds ROUNDS=200000
+	UNDERFELT_ROUNDS=$(or $(ROUNDS),20000) $(BIN)/pytest -n 2 tests/oracle tests/properties
+
+bench: setup ## the numbers to hold, each beside its peer in the same run
+	$(BIN)/python -m bench.ranking
+	$(BIN)/python -m bench.par
+	$(BIN)/python -m bench.settle_lines
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from controller.commands.demo import play
+from controller.narrator import Narrator
 from controller.rules import events as ev
 from controller.rules.books import BOOKS
 from controller.rules.engine.facts import AUTHORITY
@@ -16,6 +18,7 @@ from controller.rules.engine.phases import ANYWHERE, TABLE
 from controller.rules.engine.state import Phase
 from controller.rules.rulings import Ruling, rule_on
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, default_of
+from docs.picture import terminal
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 
 NOTE = "<!-- Printed from the code by `make docs`; do not edit. -->\n\n"
@@ -195,6 +198,18 @@ def _default(value: object) -> str:
     return "none" if value is None else f"`{str(value).lower()}`"
 
 
+# --- the picture of the README -----------------------------------------------------------------
+
+
+def settled_round() -> str:
+    """A round as the demo tells it: straight flush, a share of the jackpot, envy."""
+    told: list[str] = []
+    narrator = Narrator(told.append, colour=False)
+    narrator.title("MBS3  Let It Ride (MBS), version 3")
+    play("MBS3", 3, narrator)
+    return terminal("underfelt demo --game MBS3", "".join(told).strip("\n").split("\n"))
+
+
 @cache
 def pages() -> dict[str, str]:
     return {
@@ -202,6 +217,7 @@ def pages() -> dict[str, str]:
         "docs/rules/phases.md": phases(),
         "docs/rules/events.md": event_clauses(),
         "docs/rules/settings.md": settings(),
+        "docs/settled-round.svg": settled_round(),
     }
 
 
