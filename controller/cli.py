@@ -5,6 +5,7 @@ Nothing else is imported before the command is known, so ``underfelt --help`` st
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Final
@@ -13,6 +14,7 @@ EX_OK: Final = 0
 EX_USAGE: Final = 64
 EX_DATAERR: Final = 65
 EX_NOINPUT: Final = 66
+EX_IOERR: Final = 74
 EX_CONFIG: Final = 78
 
 COMMANDS: Final = {
@@ -52,8 +54,22 @@ def main(argv: list[str] | None = None) -> int:
         known = ", ".join(COMMANDS)
         print(f"underfelt: no command {arguments[0]!r}; commands: {known}", file=sys.stderr)
         return EX_USAGE
-    code: int = import_module(command[0]).run(arguments[1:])
+    try:
+        code: int = import_module(command[0]).run(arguments[1:])
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        return _output_failed(error)
     return code
+
+
+def _output_failed(error: OSError) -> int:
+    """The reader went away or the disk is full: say so, and lose no second message over it."""
+    if not isinstance(error, BrokenPipeError):
+        print(f"underfelt: cannot write the output: {error.strerror}", file=sys.stderr)
+    # What is still buffered cannot be written either; the interpreter must not try at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EX_IOERR
 
 
 if __name__ == "__main__":

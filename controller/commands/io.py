@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, NoReturn
 
 import msgspec
@@ -31,6 +31,8 @@ class Unreadable(Exception):
 
 def open_input(path: str) -> IO[bytes]:
     if path == "-":
+        if sys.stdin is None:
+            raise Unreadable("-: standard input is closed; give a readable file")
         return sys.stdin.buffer
     try:
         return open(path, "rb")
@@ -41,11 +43,21 @@ def open_input(path: str) -> IO[bytes]:
 
 
 def read_input(path: str) -> bytes:
+    return b"".join(read_lines(path))
+
+
+def read_lines(path: str) -> Iterator[bytes]:
+    """Line by line, so that memory stays flat; a failing read is the input's fault."""
     with open_input(path) as stream:
-        try:
-            return stream.read()
-        except OSError as error:
-            raise Unreadable(f"{path}: {error.strerror}") from None
+        lines = iter(stream)
+        while True:
+            try:
+                line = next(lines)
+            except StopIteration:
+                return
+            except OSError as error:
+                raise Unreadable(f"{path}: {error.strerror}") from None
+            yield line
 
 
 def _pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments, Unreadable, open_input, parse_json, read_input
+from controller.commands.io import Arguments, Unreadable, parse_json, read_input, read_lines
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
@@ -49,20 +49,13 @@ def _lines(path: str) -> int:
     """Answers every line in its place; a bad line does not lose the others."""
     failed = EX_OK
     write = sys.stdout.buffer.write
-    with open_input(path) as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                answer = _encode(settle_text(line))
-            except RecordError as error:
-                failed = EX_DATAERR
-                answer = _encode(
-                    {
-                        "error": str(error),
-                        "code": error.code,
-                        "path": error.path,
-                        "line": number,
-                    }
-                )
-                print(f"underfelt settle: {path}: line {number}: {error}", file=sys.stderr)
-            write(answer + b"\n")
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            answer = _encode(settle_text(line))
+        except RecordError as error:
+            failed = EX_DATAERR
+            where = {"code": error.code, "path": error.path, "line": number}
+            answer = _encode({"error": str(error), **where})
+            print(f"underfelt settle: {path}: line {number}: {error}", file=sys.stderr)
+        write(answer + b"\n")
     return failed

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from controller.rules.record import RoundRecord
+from controller.rules.book import BASE_SPOTS
+from controller.rules.record import RoundRecord, SeatRecord
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
@@ -35,6 +37,11 @@ class Case:
     must_ride: dict[int, dict[str, str]] = field(default_factory=dict)
     """Seat to spot to clause: the spot rides whatever the decision says."""
     corrected: dict[int, CorrectTo] = field(default_factory=dict)
+
+    def placed(self, seat: SeatRecord) -> Mapping[str, int]:
+        """What counts as placed: a corrected seat's wagers are what they were corrected to."""
+        corrected = self.corrected.get(seat.seat)
+        return seat.wagers if corrected is None else dict.fromkeys(BASE_SPOTS, corrected.cents)
 
 
 EMPTY = Case()

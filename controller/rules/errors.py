@@ -29,8 +29,9 @@ class RecordError(UnderfeltError, ValueError):
     def __init__(self, code: str, path: str, problem: str) -> None:
         super().__init__(code, path, problem)
         self.code = code
-        self.path = path
-        self.problem = problem
+        # A key or text may hold half a character; the message must be printable all the same.
+        self.path = path.encode("utf-8", "backslashreplace").decode()
+        self.problem = problem.encode("utf-8", "backslashreplace").decode()
 
     def under(self, outer: str) -> RecordError:
         return RecordError(self.code, outer + self.path, self.problem)

@@ -106,6 +106,8 @@ def settle_let_it_ride(record: RoundRecord, case: Case) -> Result:
 def _settle_seat(table: Round, seat: SeatRecord) -> SeatResult:
     """Seat precedence: void, refused, supervisor, settled."""
     case, book, number = table.case, table.record.book, seat.seat
+    if len(seat.cards) not in (0, 3):
+        _explain_gap(table.record, seat)
     if number in case.void_hands:
         return _returned(table, seat, "void", case.void_hands[number])
     placed, legal = _legal_wagers(table, seat)
@@ -144,8 +146,8 @@ def _legal_wagers(table: Round, seat: SeatRecord) -> tuple[Mapping[str, int], Ma
     corrected = table.case.corrected.get(seat.seat)
     if corrected is not None:
         table.clauses.append(corrected.clause)
-        even = dict.fromkeys(BASE_SPOTS, corrected.cents)
-        return even, even
+        placed = table.case.placed(seat)
+        return placed, placed
     if seat.seat not in table.case.late_clause:
         return seat.wagers, seat.wagers
     table.clauses.append(table.case.late_clause[seat.seat])
@@ -170,7 +172,7 @@ def _returned(table: Round, seat: SeatRecord, status: str, clause: str | None) -
         table.clauses.append(clause)
     wagers = {
         spot: wager_result(placed, status, placed)  # type: ignore[arg-type]
-        for spot, placed in seat.wagers.items()
+        for spot, placed in table.case.placed(seat).items()
     }
     return seat_result(seat.seat, None, wagers)
 
@@ -186,9 +188,11 @@ def _held(
     if ruling.clause is not None:
         table.clauses.append(ruling.clause)
     table.questions.append(ruling.question)
-    five = _five_cards(table.record, seat, required=False)
-    if five is not None and CLASS_OF[rank5(*five)] in JACKPOT_CLASSES and legal.get(DOLLAR):
-        table.held_triggers.append(seat.seat)
+    # An event may explain missing cards; unequal wagers or a limit do not.
+    five = _five_cards(table.record, seat, required=seat.seat not in table.case.held)
+    if five is not None and CLASS_OF[rank5(*five)] in JACKPOT_CLASSES:
+        if legal.get(DOLLAR):
+            table.held_triggers.append(seat.seat)
         if legal.get(PROGRESSIVE):
             table.meter.known = False
     return seat_result(seat.seat, None, {spot: held_wager(n) for spot, n in placed.items()})
@@ -394,12 +398,12 @@ def _pay_envy(table: Round) -> None:
     """Every other seat with a timely progressive wager is paid for a royal or straight flush."""
     settings, cents = table.record.settings, table.record.book.envy_cents
     for seat, row in sorted(table.timely.items()):
-        if any(held != seat for held in table.held_triggers):
+        waits = any(held != seat for held in table.held_triggers)
+        if waits:
             row["net"] = None
-            continue
         seen = [s for s in sorted(table.triggers) if s != seat or settings.envy_self]
         if not settings.envy_per_hand and seen:
-            seen = [max(seen, key=table.triggers.__getitem__)]
+            seen = [] if waits else [max(seen, key=table.triggers.__getitem__)]
         for trigger in seen:
             amount = cents[Hand(CLASS_OF[table.triggers[trigger]])]
             add_award(row, {"kind": "envy", "amount": amount, "from_seat": trigger})

@@ -6,8 +6,6 @@ needs: the live table, the command line, auditors and the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from controller.rules.case import Case, make_case
 from controller.rules.let_it_ride import settle_let_it_ride
 from controller.rules.outcome import (
@@ -20,7 +18,6 @@ from controller.rules.outcome import (
 )
 from controller.rules.record import RoundRecord, SeatRecord
 from controller.rules.ricochet_settle import settle_ricochet
-from controller.rules.rulings import AskSupervisor
 
 
 def settle(record: RoundRecord) -> Result:
@@ -29,7 +26,7 @@ def settle(record: RoundRecord) -> Result:
     if case.void:
         return _void_round(record, case)
     if case.questions:
-        return supervisor_round(record, case.questions)
+        return supervisor_round(record, case)
     if record.book.family == "ricochet":
         return settle_ricochet(record)
     return settle_let_it_ride(record, case)
@@ -43,7 +40,8 @@ def _void_round(record: RoundRecord, case: Case) -> Result:
             seats.append(_forfeited(seat, case))
         else:
             wagers = {
-                spot: wager_result(placed, "void", placed) for spot, placed in seat.wagers.items()
+                spot: wager_result(placed, "void", placed)
+                for spot, placed in case.placed(seat).items()
             }
             seats.append(seat_result(seat.seat, None, wagers))
     return finish(record, "void", case.void, seats, record.settings.jackpot)
@@ -53,8 +51,8 @@ def _forfeited(seat: SeatRecord, case: Case) -> SeatResult:
     """A cheat loses what is still live; a spot taken back and a late part are his."""
     wagers = {}
     rides = case.must_ride.get(seat.seat, {})
-    for spot, placed in seat.wagers.items():
-        late = case.late.get((seat.seat, spot), 0)
+    for spot, placed in case.placed(seat).items():
+        late = 0 if seat.seat in case.corrected else case.late.get((seat.seat, spot), 0)
         if spot in seat.withdrawn and spot not in rides:
             wagers[spot] = wager_result(placed, "withdrawn", placed)
         elif late == placed:
@@ -64,12 +62,14 @@ def _forfeited(seat: SeatRecord, case: Case) -> SeatResult:
     return seat_result(seat.seat, None, wagers)
 
 
-def supervisor_round(record: RoundRecord, questions: Iterable[AskSupervisor]) -> Result:
+def supervisor_round(record: RoundRecord, case: Case) -> Result:
     """The book does not decide: nothing is settled, and the question says what is open."""
-    asked = list(questions)
+    asked = case.questions
     seats = []
     for seat in record.seats:
-        wagers = {spot: held_wager(placed) for spot, placed in seat.wagers.items()}
+        wagers = {spot: held_wager(placed) for spot, placed in case.placed(seat).items()}
+        if seat.action == "play" and record.ante:
+            wagers["play"] = held_wager(record.ante)
         seats.append(seat_result(seat.seat, None, wagers))
     clauses = [q.clause for q in asked if q.clause is not None]
     question = " ".join(dict.fromkeys(q.question for q in asked))

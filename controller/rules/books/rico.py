@@ -27,15 +27,13 @@ KICKOUT_LIMITS: Final[Mapping[int, int]] = {
 }
 """Least strength at which the dealer folds, by number of hands."""
 
-_SILENT: Final = "This book has no rule for it"
-
 RULINGS: Final[Rulings] = {
     **{
-        cls: (lambda e: ask("RICO-1", f"{ev.NAME_OF[type(e)]}. {_SILENT}"))
+        cls: (lambda e: ask("RICO-1", f"Reported: {ev.NAME_OF[type(e)].replace('_', ' ')}"))
         for cls in ev.NAME_OF
         if cls not in (ev.SupervisorConfirmed, ev.ExposedCards)
     },
-    Exposures: lambda _: ask("RICO-2", f"{ev.NAME_OF[ev.ExposedCards]}. {_SILENT}"),
+    Exposures: lambda _: ask("RICO-2", "Reported: exposed cards"),
 }
 
 BOOK: Final = Book(

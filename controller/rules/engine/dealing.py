@@ -97,6 +97,8 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
         packets=(*state.packets, size) if packet else state.packets,
     )
     if packet and place is not None and size != packet_size(state.rules, place):
+        if progress(state) == expected(state):
+            state = _deal_complete(state)[0]  # play can go on if it is put right
         return _wrong_packet(state, place, size)
     open_cards = state.rules.book.family == "ricochet" or (state.rules.table.face_up and place)
     if open_cards and place is not None:

@@ -139,3 +139,13 @@ def settled_so_far(state: TableState) -> Any:
         happened = tuple(e for e in record.events if getattr(e, "spot", None) != "six_card")
         record = record._replace(seats=seats, events=happened)
     return settle(record)
+
+
+def paid_nets(state: TableState) -> dict[int, int]:
+    """What the seats already settled have won or lost, by the pays they were settled with."""
+    paid = {n: s for n, s in state.seats.items() if s.settled}
+    if not paid:
+        return {}
+    result = state.result or settled_so_far(replace(state, events=(), seats=paid))
+    nets = {row["seat"]: row["net"] for row in result["seats"] if row["seat"] in paid}
+    return {number: net for number, net in nets.items() if net is not None}

@@ -122,6 +122,11 @@ class DeckCounted(What):
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class CountOrdered(What):
+    """A supervisor or inspector has the cards counted."""
+
+
 # --- wagers ------------------------------------------------------------------------------------
 
 
@@ -469,6 +474,7 @@ _ANY_CHECKER: Final = _SUPERVISORS | {Role.INSPECTOR}
 
 AUTHORITY: Final[dict[type[What], tuple[frozenset[Role], str]]] = {
     LimitsChanged: (_SUPERVISORS, "NSW-6.5"),
+    CountOrdered: (_ANY_CHECKER, "NSW-3.8"),
     WagerDeclared: (_SUPERVISORS, "NSW-5.7"),
     WagerRefused: (_SUPERVISORS, "NSW-14.11"),
     SeatExcluded: (_SUPERVISORS, "NSW-12.12"),

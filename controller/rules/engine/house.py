@@ -8,7 +8,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.deal import must_cut, uses_packets
-from controller.rules.engine.irregular import note
+from controller.rules.engine.irregular import freeze, note
 from controller.rules.engine.state import Deck, Phase, TableState
 from controller.rules.events import FULL_DECK
 
@@ -90,6 +90,23 @@ def deck_counted_idle(state: TableState, what: f.DeckCounted, fact: f.Fact) -> S
             fx.Prompt("check deck"),
         ),
     )
+
+
+def card_fault_idle(state: TableState, _what: f.What, fact: f.Fact) -> Step:
+    """Found between rounds: those played stand, the deck is checked (NSW-12.9.1, NSW-12.9.3)."""
+    state = note(state, fact, "card fault between rounds")
+    alarm = fx.RaiseAlarm("card fault", None, "", state.rules.book.round_clauses.deck)
+    deck = replace(state.deck, suspect=True)
+    return replace(state, deck=deck), (alarm, fx.Prompt("check deck"))
+
+
+def count_ordered(state: TableState, _what: f.CountOrdered, fact: f.Fact) -> Step:
+    """The cards are counted now: in a round nothing goes on until that is done (NSW-3.8)."""
+    role = fact.by.role.value if isinstance(fact.by, f.Declared) else fact.by.device
+    state = note(state, fact, f"card count ordered by the {role}")
+    if not state.in_play or state.phase is Phase.VOIDING:
+        return state, (fx.Prompt("check deck"),)
+    return freeze(state, "The cards are to be counted.", ("resume",))
 
 
 def shuffler_ready(state: TableState, _what: f.ShufflerReady, _: f.Fact) -> Step:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.rules import events as ev
+from controller.rules.book import BASE_SPOTS, DOLLAR
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -17,6 +18,7 @@ from controller.rules.engine.common import (
     Step,
     any_handled,
     in_round,
+    is_supervisor,
     next_prompt,
     person,
     seat_handled,
@@ -31,7 +33,8 @@ from controller.rules.engine.deal import (
     progress,
     uses_packets,
 )
-from controller.rules.engine.export import with_result
+from controller.rules.engine.export import money_settings, paid_nets, with_result
+from controller.rules.engine.settlement import judged_again, paid_back
 from controller.rules.engine.state import Frozen, Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
@@ -42,6 +45,7 @@ from controller.rules.rulings import (
     VoidRound,
     rule_on,
 )
+from controller.rules.wagers import broken_clauses
 
 PLAY_ON_OR_VOID = ("play on", "void")
 CARD_FAULT = ("misread", "confirmed", "resume")
@@ -59,6 +63,8 @@ def freeze(
     """Stand still; nothing is guessed (AMB-V08)."""
     if state.frozen is not None:
         frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
+        if frozen.event is None:
+            frozen = replace(frozen, answers=answers, event=event, held=held)
         return replace(state, frozen=frozen), (fx.AskSupervisor(question, frozen.answers),)
     frozen = Frozen(state.phase, question, answers, event, held, extra)
     return (
@@ -96,6 +102,9 @@ def happened(state: TableState, event: ev.Event) -> Step:
                 state = with_seat(state, seat, locked=locked, unequal=False)
             case _:
                 pass
+    if state.phase is Phase.SETTLEMENT and state.rules.book.family == "let it ride":
+        state, more = judged_again(state)
+        return state, (*effects, *more)
     return state, (*effects, *next_prompt(state))
 
 
@@ -125,9 +134,13 @@ def void_round(state: TableState, clause: str) -> Step:
         s for e in state.events if isinstance(e, ev.GameInvalidated) for s in e.forfeit_seats
     }
     contributions = []
+    before = paid_nets(state)
     for number, seat in sorted(state.seats.items()):
+        if seat.out:
+            continue  # its wagers went back when its hand was voided
         for spot, cents in seat.locked.items():
-            if number not in forfeit and seat.decisions.get(spot) != "withdraw":
+            kept = number in forfeit or number in before
+            if not kept and seat.decisions.get(spot) != "withdraw":
                 effects.append(fx.ReturnWager(number, spot, cents, clause))
         if seat.locked.get("progressive"):
             contributions.append((number, seat.locked["progressive"]))
@@ -144,7 +157,8 @@ def void_round(state: TableState, clause: str) -> Step:
         lucky_seat=None,
         deck=replace(state.deck, suspect=suspect, shuffled=False),
     )
-    return with_result(state), tuple(effects)
+    state = with_result(state)
+    return state, (*effects, *paid_back(state, before))
 
 
 def _faults_deck(event: ev.Event) -> bool:
@@ -158,7 +172,7 @@ def void_hand(state: TableState, number: int, clause: str) -> Step:
     effects: list[fx.Effect] = [
         fx.ReturnWager(number, spot, cents, clause)
         for spot, cents in seat.locked.items()
-        if seat.decisions.get(spot) != "withdraw"
+        if seat.decisions.get(spot) != "withdraw" and not seat.settled
     ]
     effects += [fx.SetLamp(number, "void"), fx.Prompt("hand void", number, clause)]
     if seat.locked.get("progressive"):
@@ -245,8 +259,8 @@ def hand_voided(state: TableState, what: f.HandVoided, fact: f.Fact) -> Step:
 def outcome_invalidated(state: TableState, what: f.OutcomeInvalidated, fact: f.Fact) -> Step:
     for number in what.forfeit_seats:
         in_round(state, number)
-    if not state.in_play and state.rules.book.in_play_from_first_card:
-        raise Refusal("no card is out: there is no round to invalidate", "NSW-1.1-round")
+    if what.forfeit_seats and not state.in_play and state.rules.book.in_play_from_first_card:
+        raise Refusal("no card is out: no wager can be forfeit", "NSW-1.1-round")
     if what.forfeit_seats and what.reason != "fraud":
         raise Refusal("only a fraud forfeits a wager", "NSW-14.5")
     state = note(state, fact, f"{what.reason} {list(what.forfeit_seats) or ''}".strip())
@@ -261,7 +275,8 @@ def player_absent(state: TableState, what: f.PlayerAbsent, _: f.Fact) -> Step:
     state, effects = happened(state, ev.AbsentPlayer(what.seat, what.viewed, spot))
     if state.seats[what.seat].out or state.seats[what.seat].held:
         return state, effects
-    return ride_rest(state, what.seat), (*effects, *next_prompt(ride_rest(state, what.seat)))
+    state = ride_rest(state, what.seat)
+    return state, (*effects, fx.SetLamp(what.seat, "live"), *next_prompt(state))
 
 
 def ride_rest(state: TableState, number: int) -> TableState:
@@ -271,10 +286,10 @@ def ride_rest(state: TableState, number: int) -> TableState:
     return with_seat(state, number, decisions={**rest, **seat.decisions})
 
 
-def wagers_corrected(state: TableState, what: f.WagersCorrected, _: f.Fact) -> Step:
+def wagers_corrected(state: TableState, what: f.WagersCorrected, fact: f.Fact) -> Step:
     seat = _to_correct(state, what.seat)
-    least, most = state.min_wager or 0, state.max_wager
-    if not least <= what.cents or (most is not None and what.cents > most) or not what.cents:
+    even = dict.fromkeys(BASE_SPOTS, what.cents)
+    if broken_clauses(state.rules.book, money_settings(state), even):
         raise Refusal("a correction must lie within the posted limits", "NSW-12.10.1")
     if any(
         s not in seat.declared and state.spots.get((what.seat, s), 0) != what.cents
@@ -282,6 +297,9 @@ def wagers_corrected(state: TableState, what: f.WagersCorrected, _: f.Fact) -> S
     ):
         raise Refusal(f"the spots of seat {what.seat} do not hold {what.cents} each", "NSW-12.10.1")
     handled = seat_handled(state, what.seat)
+    if handled and what.cents != seat.locked.get(DOLLAR) and not is_supervisor(fact):
+        # Who has seen the cards would raise a good hand and lower a bad one (AMB-C08).
+        raise Refusal("after handling, correct to the $ wager", "NSW-12.11")
     return happened(state, ev.UnequalWagers(what.seat, handled, "corrected", what.cents))
 
 
@@ -331,7 +349,8 @@ def deck_counted(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
 def shuffler_failed(state: TableState, _what: f.ShufflerFailed, _: f.Fact) -> Step:
     state = replace(state, deck=replace(state.deck, device_ready=False))
     if not state.in_play:
-        return state, (fx.Prompt("shuffle"),)
+        deck = replace(state.deck, shuffled=False, in_device=None)
+        return replace(state, deck=deck), (fx.Prompt("shuffle"),)
     event = ev.ShufflerMalfunction(len(state.drawn))
     return freeze(state, "The shuffler failed in the round.", ("resume", "confirmed"), event)
 

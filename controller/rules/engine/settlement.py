@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from controller.rules import events as ev
 from controller.rules.cards import PublicMoment, reveal
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -15,6 +16,7 @@ from controller.rules.engine.export import (
     chips_at_opening,
     export_round,
     lifted,
+    paid_nets,
     settled_so_far,
     with_result,
 )
@@ -33,6 +35,32 @@ def begin_settlement(state: TableState) -> Step:
     """Entered once, when the second community card is open."""
     state, effects = _finish_if_known(state)
     return state, (*effects, *_next(state))
+
+
+def judged_again(state: TableState) -> Step:
+    """An irregularity while hands are opened and paid: the round is ruled on anew.
+
+    A void hand claims nothing, and if it was the last closed one the round is complete.
+    """
+    before, shown = paid_nets(state), state.result is not None
+    claims = tuple(c for c in state.claims if not state.seats[c[0]].out)
+    state = replace(state, claims=claims, record=None, result=None)
+    claim: tuple[fx.Effect, ...] = ()
+    if claims and not to_open(state) and state.jackpot is None and not shown:
+        claim = (fx.ClaimJackpot(state.round_no, claims),)
+    state, envy = _finish_if_known(state)
+    back = paid_back(state, before) if state.result is not None else ()
+    return state, (*claim, *envy, *back, *_next(state))
+
+
+def paid_back(state: TableState, before: dict[int, int]) -> tuple[fx.Effect, ...]:
+    """Seat by seat, what a seat already paid must now get or give back (AMB-V07)."""
+    nets = ((row["seat"], row["net"]) for row in state.result["seats"] if row["seat"] in before)
+    return tuple(
+        fx.PayDifference(state.round_no, seat, net - before[seat])
+        for seat, net in nets
+        if net is not None and net != before[seat]
+    )
 
 
 def to_open(state: TableState) -> list[int]:
@@ -221,6 +249,10 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
                 "NSW-9.4",
             )
         called = HAND_NAMES[what.called]
+        text = f"seat {what.seat}: dealer calls {called}, cards say {engine}"
+        both = ev.SupervisorConfirmed(person(fact), text)
+        state = replace(state, events=(*state.events, both))
+        state = state if state.result is None else with_result(state)
     state = with_seat(state, what.seat, settled=True, called=called)
     return state, (fx.SetLamp(what.seat, "off"), *_next(state))
 
