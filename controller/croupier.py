@@ -80,7 +80,7 @@ class Croupier:
             self.do(f.WagerRead(number, spot, cents), CHIPS)
 
     def take(self, number: int, spot: str) -> None:
-        if self.state.spots.get((number, spot)):
+        if spot != "progressive" and self.state.spots.get((number, spot)):
             self.do(f.WagerRead(number, spot, 0), CHIPS)
 
     def bets(self, wagers: Mapping[int, Mapping[str, int]]) -> None:
@@ -142,7 +142,8 @@ class Croupier:
                     else:
                         self.do(f.JackpotLocked(self.state.meter), f.Measured("link"))
                     continue
-                self.do(f.SeatSettled(due[0]))
+                owes = self.state.seats[due[0]].lifted
+                self.do(f.SeatSettled(due[0]), SUPERVISOR if owes else DEALER_AT_TABLE)
                 self._clear(due[0])
             elif self.state.bonus is None and to_open(self.state):
                 self.do(f.HandOpened(to_open(self.state)[0]))
@@ -167,9 +168,8 @@ class Croupier:
         self.settle()
 
     def clear_table(self) -> None:
-        for (number, spot), cents in self.state.spots.items():
-            if cents:
-                self.do(f.WagerRead(number, spot, 0), CHIPS)
+        for number, spot in list(self.state.spots):
+            self.take(number, spot)
 
     # --- Ricochet ------------------------------------------------------------------------------
 

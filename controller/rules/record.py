@@ -78,7 +78,7 @@ def encode_record(record: RoundRecord) -> dict[str, Any]:
             row["decisions"] = {
                 spot: "withdraw" if spot in s.withdrawn else "ride"
                 for spot in (SPOT_1, SPOT_2)
-                if spot in s.wagers
+                if spot in s.wagers or spot in s.withdrawn
             }
         seats.append(row)
     body: dict[str, Any] = {"seats": seats}

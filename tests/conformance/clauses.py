@@ -6,6 +6,7 @@ import ast
 import csv
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,6 +44,7 @@ def load_pending() -> dict[str, str]:
     return pending
 
 
+@cache
 def marked_tests() -> dict[str, list[str]]:
     """Clause to the tests that carry it, read from the markers without running anything."""
     found: dict[str, list[str]] = {}

@@ -150,7 +150,7 @@ class Chaos(Croupier):
         claimed = {n for n, _, _ in state.claims} if state.jackpot is None else set()
         ready = [n for n in due if n not in claimed]
         if ready:
-            self.try_(f.SeatSettled(ready[0]))
+            self.try_(f.SeatSettled(ready[0]), SUPERVISOR)
             self._clear(ready[0])
         elif closed and state.bonus is None:
             if state.seats[closed[0]].held is not None:

@@ -84,7 +84,8 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         rules=state.rules,
         phase=Phase.BETTING,
         round_no=state.round_no + 1,
-        spots=state.spots,
+        # Nobody reads a declared wager off its spot again: it holds for its own round.
+        spots={k: cents for k, cents in state.spots.items() if k not in state.declared},
         excluded=state.excluded,
         meter=state.meter,
         link_up=state.link_up,
@@ -125,9 +126,14 @@ def _check_cards(state: TableState) -> None:
 # --- while bets are open -----------------------------------------------------------------------
 
 
-def wager_read(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
-    if what.spot == PROGRESSIVE and state.rules.book.acceptor_after_base:
+def credits_only(state: TableState, spot: str, cents: int) -> None:
+    """Where credits are taken by an acceptor, nothing else makes a progressive wager."""
+    if cents and spot == PROGRESSIVE and state.rules.book.acceptor_after_base:
         raise Refusal("chips are no credits: the acceptor takes the wager", "MEGA-3.5.1")
+
+
+def wager_read(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
+    credits_only(state, what.spot, what.cents)
     state = replace(
         state,
         spots={**state.spots, (what.seat, what.spot): what.cents},
@@ -185,6 +191,7 @@ def credits_read(state: TableState, what: f.CreditsRead, _: f.Fact) -> Step:
 def wager_declared(state: TableState, what: f.WagerDeclared, fact: f.Fact) -> Step:
     if what.spot not in state.rules.book.wagers or what.cents < 0:
         raise Refusal(f"no such wager: {what.spot} {what.cents}", state.rules.book.clauses.equal)
+    credits_only(state, what.spot, what.cents)
     key = (what.seat, what.spot)
     state = note(state, fact, f"declared seat {what.seat} {what.spot}: {what.cents}")
     if what.spot == PROGRESSIVE:
@@ -220,7 +227,9 @@ def seat_excluded(state: TableState, what: f.SeatExcluded, fact: f.Fact) -> Step
 
 def seat_readmitted(state: TableState, what: f.SeatReadmitted, fact: f.Fact) -> Step:
     state = note(state, fact, f"readmitted seat {what.seat}")
-    return replace(state, excluded=state.excluded - {what.seat}), (fx.SetLamp(what.seat, "open"),)
+    back = {what.seat}
+    state = replace(state, excluded=state.excluded - back, left_out=state.left_out - back)
+    return state, (fx.SetLamp(what.seat, "open"),)
 
 
 # --- the lock ----------------------------------------------------------------------------------

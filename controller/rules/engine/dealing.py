@@ -8,7 +8,7 @@ from controller.rules import events as ev
 from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.betting import locked_by_card
+from controller.rules.engine.betting import credits_only, locked_by_card
 from controller.rules.engine.common import (
     POT_SEAT,
     Refusal,
@@ -72,7 +72,14 @@ def _checked_again(state: TableState) -> Step:
 def card_before_close(
     state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact
 ) -> Step:
+    before = state
     state, locked = locked_by_card(state, fact)
+    if not state.seats:
+        # Nobody has a wager: there is no round, and the deck is no longer whole.
+        clause = state.rules.book.round_clauses.close
+        alarm = fx.RaiseAlarm("card without a wager", None, "shuffle again", clause)
+        unshuffled = replace(before.deck, shuffled=False, cut=False)
+        return replace(before, deck=unshuffled), (alarm, fx.Prompt("shuffle"))
     if state.phase is not Phase.LOCKED:
         return state, locked
     state, effects = first_card(state, what, fact)
@@ -126,7 +133,8 @@ def _wrong_packet(state: TableState, place: int, size: int) -> Step:
     handled = any_handled(state)
     if place == DEALER:
         question = f"The dealer's packet holds {size} cards."
-        return freeze(state, question, ("confirmed", "resume"), ev.CommunityCount(size, handled))
+        shared = max(0, 2 + size - packet_size(state.rules, DEALER))
+        return freeze(state, question, ("confirmed", "resume"), ev.CommunityCount(shared, handled))
     question = f"The packet of seat {place} holds {size} cards."
     event = ev.PlayerCardCount(place, size, handled)
     return freeze(state, question, ("confirmed", "resume"), event)
@@ -169,6 +177,7 @@ def cut_card_seen(state: TableState, _what: f.CutCardSeen, _: f.Fact) -> Step:
 
 def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
     """A spot changed after the lock: late chips never count, lifted chips stay live."""
+    credits_only(state, what.spot, what.cents)
     key = (what.seat, what.spot)
     before = state.spots.get(key, 0)
     state = replace(state, spots={**state.spots, key: what.cents})

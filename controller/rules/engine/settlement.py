@@ -239,7 +239,12 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
     if bonus_walk(state):
         state = with_seat(state, what.seat, bonus_settled=True)
         return state, (fx.SetLamp(what.seat, "off"), *_next(state))
-    engine = _row(settled_so_far(state), what.seat)["hand"]
+    row = _row(settled_so_far(state), what.seat)
+    owed = [s for s in sorted(seat.lifted or ()) if row["wagers"][s]["status"] == "lose"]
+    if owed and not is_supervisor(fact):
+        reason = f"seat {what.seat} owes {', '.join(owed)}: the supervisor closes it"
+        raise Refusal(reason, state.rules.book.round_clauses.late_withdrawal)
+    engine = row["hand"]
     called = seat.called
     if what.called is not None and HAND_NAMES[what.called] != engine:
         if not is_supervisor(fact):

@@ -1,0 +1,325 @@
+"""NSW rule 12: misdeals, void hands, and cards that do not belong to the deck."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.rules.cards import HiddenCard, cards
+from controller.rules.decode import decode_record
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.state import Phase
+from controller.rules.settle import settle
+from tests.clauses.tables import SHUFFLER, base, draws, only, refused, row, table
+
+WAGERS = {2: base(1000), 4: base(2500), 5: base(1000)}
+HANDS = {2: "TcTd2h", 4: "AcAd7h", 5: "3c5d8h"}
+
+
+def locked(**changes: Any) -> Croupier:
+    """Seats 2 and 4 will win, seat 5 will lose; bets are closed."""
+    croupier = table("NSW", HANDS, "JsQh", **changes)
+    croupier.prepare()
+    croupier.bets(WAGERS)
+    return croupier
+
+
+def dealt() -> Croupier:
+    croupier = locked()
+    croupier.deal()
+    return croupier
+
+
+def in_settlement() -> Croupier:
+    """Seat 5 has lost and is settled, seat 4 has won and is settled, seat 2 is closed."""
+    croupier = dealt()
+    croupier.decide()
+    croupier.turn(1)
+    croupier.decide()
+    croupier.turn(2)
+    for number in (5, 4):
+        croupier.do(f.HandOpened(number))
+        croupier.do(f.SeatSettled(number))
+        for spot in ("1", "2", "$"):
+            croupier.take(number, spot)
+    return croupier
+
+
+def returned(effects: tuple[fx.Effect, ...]) -> dict[int, int]:
+    """What goes back to each seat."""
+    total: dict[int, int] = {}
+    for e in effects:
+        if isinstance(e, fx.ReturnWager):
+            total[e.seat] = total.get(e.seat, 0) + e.cents
+    return total
+
+
+def ruled(*events: dict[str, Any]) -> Any:
+    """A round of one winner and one loser with these events."""
+    seats = [
+        {"seat": 2, "wagers": base(1000), "cards": ["Tc", "Td", "2h"]},
+        {"seat": 5, "wagers": base(1000), "cards": ["3c", "5d", "8h"]},
+    ]
+    body = {"seats": seats, "community": ["Js", "Qh"], "events": list(events)}
+    return settle(decode_record({"game": "NSW", "round": body}))
+
+
+# --- misdeals ----------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-12.1")
+def test_a_wrong_deal_found_before_handling_is_a_misdeal_and_no_hand_is_moved() -> None:
+    croupier = dealt()
+    refusal = refused(croupier.try_(f.HandsRemapped(2, 5), SUPERVISOR))
+    assert refusal.clause == "NSW-12.1"
+    effects = croupier.do(f.DealtWrong())
+    assert effects[0] == fx.Prompt("void", detail="NSW-12.1")
+    assert croupier.state.phase is Phase.VOIDING
+
+
+@pytest.mark.clause("NSW-12.2")
+def test_a_wrong_number_of_cards_at_the_dealer_is_a_misdeal_until_the_round_is_settled() -> None:
+    croupier = draws("NSW", "Tc Td 2h 3c 5d 8h 9s Js", **SHUFFLER["NSW"])
+    croupier.prepare()
+    croupier.bets({2: base(1000), 5: base(1000)})
+    croupier.deal_one()
+    croupier.deal_one()
+    croupier.do(f.PacketDispensed((croupier.draw(), croupier.draw())), SHOE)
+    frozen = croupier.state.frozen
+    assert frozen is not None
+    assert frozen.question == "The dealer's packet holds 2 cards."
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert croupier.state.voided_by == "NSW-12.2"
+    late = in_settlement()
+    effects = late.do(f.CountFound(None, 3))
+    assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
+
+
+@pytest.mark.clause("NSW-12.3", "NSW-12.5")
+def test_one_exposed_card_is_turned_over_and_a_second_is_a_misdeal() -> None:
+    croupier = locked()
+    croupier.deal_one()
+    assert croupier.do(f.CardExposed()) == ()
+    croupier.deal_one()
+    assert croupier.state.phase is Phase.DEALING
+    effects = croupier.do(f.CardExposed())
+    assert effects[0] == fx.Prompt("void", detail="NSW-12.3")
+    assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
+
+
+@pytest.mark.clause("NSW-12.5")
+def test_a_round_with_one_exposed_card_is_played_to_its_end() -> None:
+    croupier = locked()
+    croupier.deal_one()
+    croupier.do(f.CardExposed())
+    croupier.let_it_ride()
+    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+    assert croupier.state.history[-1].record["round"]["events"] == [
+        {"type": "exposed_cards", "count": 1}
+    ]
+
+
+@pytest.mark.clause("NSW-12.6")
+@pytest.mark.parametrize("handled", [False, True])
+def test_a_community_card_shown_in_error_is_a_misdeal_unless_cards_were_handled(
+    handled: bool,
+) -> None:
+    croupier = dealt()
+    if handled:
+        croupier.do(f.CardsHandled())
+    effects = croupier.do(f.CardExposed(community=True))
+    assert (fx.Prompt("void", detail="NSW-12.6") in effects) is not handled
+    if handled:
+        croupier.let_it_ride()
+        assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+        (event,) = croupier.state.history[-1].record["round"]["events"]
+        assert event == {
+            "type": "exposed_cards",
+            "count": 1,
+            "community": True,
+            "players_handled": True,
+        }
+
+
+@pytest.mark.clause("NSW-12.4")
+def test_after_a_misdeal_all_wagers_are_returned_and_a_new_round_is_dealt() -> None:
+    croupier = dealt()
+    effects = croupier.do(f.DealtWrong())
+    assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
+    croupier.do(f.VoidCleared())
+    result = croupier.state.history[-1].result
+    assert (result["round_status"], result["house_net"]) == ("void", 0)
+    assert refused(croupier.try_(f.BetsOpened())).clause == "NSW-4.1"
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    assert croupier.state.round_no == 2
+    croupier.do(f.BetsClosed())  # what still lies there counts as the new wagers
+    assert {n: seat.locked for n, seat in croupier.state.seats.items()} == WAGERS
+
+
+# --- hands -------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-12.7")
+def test_a_hand_with_a_wrong_number_of_cards_is_void_and_the_others_go_on() -> None:
+    croupier = dealt()
+    croupier.do(f.CardsHandled())
+    effects = croupier.do(f.CountFound(4, 4))
+    assert fx.Prompt("hand void", 4, "NSW-12.7") in effects
+    assert returned(effects) == {4: 7500}
+    croupier.let_it_ride()
+    void = row(croupier, 4)
+    assert (void["hand"], void["net"]) == (None, 0)
+    assert {w["status"] for w in void["wagers"].values()} == {"void"}
+    assert [row(croupier, n)["net"] for n in (2, 5)] == [3000, -3000]
+    misdealt = dealt()
+    misdealt.do(f.CountFound(4, 4))  # before anyone handled cards
+    assert misdealt.state.voided_by == "NSW-12.1"
+
+
+@pytest.mark.clause("NSW-12.8")
+def test_a_hand_at_an_area_without_a_wager_is_set_aside_and_the_others_are_mapped_anew() -> None:
+    """Dealt to seats 1, 2 and 3 although seat 2 has no wager: eleven cards."""
+    croupier = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
+    croupier.prepare()
+    croupier.bets({1: base(1000), 3: base(1000)})
+    for _ in range(11):
+        croupier.deal_one()
+    croupier.do(f.CardsHandled())
+    croupier.do(f.StrayHandFound(2))
+    croupier.decide()
+    croupier.turn(1)
+    croupier.decide()
+    croupier.turn(2)
+    croupier.settle()
+    assert croupier.state.turned == cards("Js Qh")
+    assert croupier.state.seats[1].opened == cards("Tc Td 2h")
+    assert croupier.state.seats[3].opened == cards("3c 5d 8h")
+    assert [row(croupier, n)["net"] for n in (1, 3)] == [3000, -3000]
+    assert "4c" not in str(croupier.state.history[-1].record)
+
+
+@pytest.mark.clause("NSW-12.8")
+def test_a_stray_hand_found_before_handling_is_a_misdeal() -> None:
+    croupier = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
+    croupier.prepare()
+    croupier.bets({1: base(1000), 3: base(1000)})
+    for _ in range(11):
+        croupier.deal_one()
+    croupier.do(f.StrayHandFound(2))
+    assert croupier.state.voided_by == "NSW-12.1"
+
+
+# --- cards that are missing or foreign ---------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-12.9")
+@pytest.mark.parametrize("phase", [Phase.DEALING, Phase.DECISION_1, Phase.SETTLEMENT])
+def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_itself(
+    phase: Phase,
+) -> None:
+    if phase is Phase.SETTLEMENT:
+        croupier = in_settlement()
+    else:
+        croupier = locked()
+        while croupier.state.phase is not phase:
+            croupier.deal_one()
+    croupier.do(f.UnknownCardSeen(), SHOE)
+    frozen = croupier.state.frozen
+    assert frozen is not None
+    assert (frozen.phase, frozen.answers) == (phase, ("misread", "confirmed", "resume"))
+    croupier.do(f.SupervisorRuled("resume"), SUPERVISOR)
+    assert croupier.state.phase is phase
+
+
+@pytest.mark.clause("NSW-12.9.1")
+def test_a_card_fault_leaves_the_rounds_before_it_as_they_were() -> None:
+    croupier = locked()
+    croupier.let_it_ride()
+    refusal = refused(croupier.try_(f.OutcomeInvalidated("fraud"), SUPERVISOR))
+    assert refusal.reason == "outcome invalidated: not while between rounds"
+    croupier.do(f.CardFaultReported("foreign"))  # found between two rounds
+    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    croupier.prepare()
+    croupier.bets(WAGERS)
+    croupier.deal_one()
+    croupier.do(f.UnknownCardSeen(), SHOE)
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    croupier.do(f.VoidCleared())
+    first, second = croupier.state.history
+    assert [seat["net"] for seat in first.result["seats"]] == [3000, 7500, -3000]
+    assert first.corrections == ()
+    assert second.result["round_status"] == "void"
+    for event in ({"type": "foreign_card"}, {"type": "deck_count", "count": 51}):
+        assert ruled({**event, "after_round_concluded": True})["round_status"] == "settled"
+
+
+@pytest.mark.clause("NSW-12.9.2")
+def test_the_round_of_the_fault_is_void_and_what_was_paid_or_taken_goes_back() -> None:
+    croupier = in_settlement()
+    croupier.do(f.CardFaultReported("foreign"))
+    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert effects[0] == fx.Prompt("void", detail="NSW-12.9.2")
+    assert returned(effects) == {2: 3000}  # not settled yet
+    reversals = {e.seat: e.cents for e in effects if isinstance(e, fx.PayDifference)}
+    assert reversals == {4: -7500, 5: 3000}
+    croupier.do(f.VoidCleared())
+    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [0, 0, 0]
+
+
+@pytest.mark.clause("NSW-12.9.3")
+def test_after_a_card_fault_the_table_stays_closed_until_the_deck_is_checked() -> None:
+    croupier = dealt()
+    croupier.do(f.CardFaultReported("short", 51))
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert fx.Prompt("check deck") in croupier.do(f.VoidCleared())
+    croupier.do(f.DeckShuffled("red"), SHOE)
+    croupier.do(f.DeckCut())
+    refusal = refused(croupier.try_(f.BetsOpened()))
+    assert refusal == fx.Refused(
+        "the deck must be checked for missing and foreign cards", "NSW-12.9.3"
+    )
+    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    assert only(croupier.do(f.BetsOpened()), fx.Prompt) == fx.Prompt("place bets")
+
+
+# --- void, and no round yet --------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-1.1-void")
+def test_void_means_no_win_no_loss_and_every_stake_back() -> None:
+    result = ruled({"type": "foreign_card"})
+    assert result["round_status"] == "void"
+    assert result["house_net"] == 0
+    returned_stake = {
+        "placed": 1000,
+        "status": "void",
+        "odds": None,
+        "win": 0,
+        "stake_back": 1000,
+        "to_player": 1000,
+    }
+    for seat in result["seats"]:
+        assert (seat["hand"], seat["net"]) == (None, 0)
+        assert seat["wagers"] == dict.fromkeys(("1", "2", "$"), returned_stake)
+
+
+@pytest.mark.clause("NSW-1.1-round")
+def test_before_the_first_card_there_is_no_round_and_a_void_leaves_no_record() -> None:
+    croupier = locked()
+    assert croupier.state.in_play is False
+    effects = croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
+    croupier.do(f.VoidCleared())
+    assert croupier.state.phase is Phase.IDLE
+    assert croupier.state.history == ()
+    croupier = locked()
+    croupier.do(f.CardDrawn(HiddenCard(cards("Tc")[0])), SHOE)
+    assert croupier.state.in_play is True
+    croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    croupier.do(f.VoidCleared())
+    assert [archive.result["round_status"] for archive in croupier.state.history] == ["void"]
+    assert croupier.state.in_play is False

@@ -1,0 +1,336 @@
+"""NSW rules 5 and 6: what is wagered, when it counts, and the limits on the sign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.rules.decode import decode_record
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.prompts import text
+from controller.rules.engine.state import Phase
+from controller.rules.errors import SettingsError
+from controller.rules.settle import settle
+from controller.rules.wagers import check_wagers
+from tests.clauses.tables import base, only, refused, row, table
+
+MINUTE = 60_000
+CORRECT = fx.Prompt("correct or fold", 5)
+
+
+def two_seats(**changes: Any) -> Croupier:
+    """Seat 2 will hold a pair of tens, seat 5 nothing; the deck is ready."""
+    croupier = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh", **changes)
+    croupier.prepare()
+    return croupier
+
+
+def closed(wagers: dict[int, dict[str, int]] | None = None, **changes: Any) -> Croupier:
+    croupier = two_seats(**changes)
+    croupier.bets(wagers or {2: base(1000), 5: base(1000)})
+    return croupier
+
+
+def ruled(settings: dict[str, Any], hands: dict[int, tuple[str, int]], *events: Any) -> Any:
+    """Settle literal hands with equal wagers, everything rides, community Js Qh."""
+    seats = [
+        {"seat": n, "wagers": base(cents), "cards": hand.split()}
+        for n, (hand, cents) in hands.items()
+    ]
+    body = {"seats": seats, "community": ["Js", "Qh"], "events": list(events)}
+    return settle(decode_record({"game": "NSW", "settings": settings, "round": body}))
+
+
+@pytest.mark.clause("NSW-2.2.1")
+def test_a_table_has_seven_playing_areas_and_no_more() -> None:
+    assert table("NSW").state.rules.table.seats == 7
+    with pytest.raises(SettingsError, match="expected a whole number from 1 to 7"):
+        table("NSW", seats=8)
+
+
+# --- three equal wagers ------------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-12.10")
+def test_unequal_wagers_must_be_corrected_or_folded_before_the_cards_are_handled() -> None:
+    croupier = two_seats()
+    croupier.do(f.BetsOpened())
+    for spot, cents in {"1": 1000, "2": 1000, "$": 500}.items():
+        croupier.place(5, spot, cents)
+    effects = croupier.do(f.BetsClosed())
+    assert fx.SetLamp(5, "fault") in effects
+    assert CORRECT in effects
+    assert text(CORRECT) == "Seat 5: correct the wagers or fold. The wager is returned"
+
+
+@pytest.mark.clause("NSW-5.2")
+def test_wagers_must_be_three_and_equal_at_the_call_and_again_at_the_first_card() -> None:
+    short = closed({2: base(1000), 5: {"1": 1000, "$": 1000}})
+    assert [n for n, seat in short.state.seats.items() if seat.unequal] == [5]
+    croupier = closed()
+    croupier.do(f.WagerRead(5, "2", 500), CHIPS)
+    assert not [n for n, seat in croupier.state.seats.items() if seat.unequal]
+    effects = croupier.do(f.CardDrawn(croupier.draw()), f.Measured("shoe"))
+    assert CORRECT in effects
+    assert [n for n, seat in croupier.state.seats.items() if seat.unequal] == [5]
+    assert croupier.state.seats[5].locked == {"1": 1000, "2": 500, "$": 1000}
+
+
+@pytest.mark.clause("NSW-5.3")
+def test_a_chip_placed_after_the_closing_call_is_late_and_never_counts() -> None:
+    croupier = closed()
+    effects = croupier.do(f.WagerRead(2, "$", 1500), CHIPS)  # before the first card
+    assert effects == (
+        fx.RaiseAlarm("late wager", 2, "$: 500", "NSW-5.3"),
+        fx.Prompt("late", 2, "$"),
+    )
+    croupier.do(f.WagerRead(5, "1", 1500), CHIPS)
+    croupier.let_it_ride()
+    won, lost = row(croupier, 2)["wagers"]["$"], row(croupier, 5)["wagers"]["1"]
+    assert (won["placed"], won["win"], won["stake_back"]) == (1500, 1000, 1500)
+    assert (lost["placed"], lost["win"], lost["stake_back"]) == (1500, 0, 500)
+    assert croupier.state.history[-1].result["clauses"] == ["NSW-5.3"]
+
+
+@pytest.mark.clause("NSW-5.4")
+def test_after_the_first_card_a_wager_taken_off_stays_live() -> None:
+    croupier = closed()
+    croupier.deal()
+    croupier.decide()
+    croupier.turn(1)
+    effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
+    assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "1: 0 of 1000", "NSW-5.4")
+    croupier.decide()
+    croupier.turn(2)
+    effects = croupier.do(f.HandOpened(5))
+    assert only(effects, fx.ShowOwed) == fx.ShowOwed(5, "1", 1000)
+    croupier.settle()
+    assert row(croupier, 5)["net"] == -3000
+    assert croupier.state.history[-1].result["clauses"] == ["NSW-5.4"]
+
+
+@pytest.mark.clause("NSW-5.4")
+def test_between_the_call_and_the_first_card_a_seat_may_take_everything_off() -> None:
+    croupier = closed()
+    effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
+    assert only(effects, fx.RaiseAlarm).clause == "NSW-5.4"  # only part of the wagers is gone
+    croupier.do(f.WagerRead(5, "2", 0), CHIPS)
+    assert croupier.do(f.WagerRead(5, "$", 0), CHIPS) == (fx.SetLamp(5, "off"),)
+    assert sorted(croupier.state.seats) == [2]
+
+
+@pytest.mark.clause("NSW-5.6")
+def test_a_second_player_at_one_area_is_noted_by_the_dealer() -> None:
+    croupier = closed()
+    before = croupier.state
+    assert croupier.do(f.BreachNoted((5,), "two players wager at one area")) == ()
+    assert croupier.state.notes[-1] == "D1: seats [5]: two players wager at one area"
+    assert (croupier.state.seats, croupier.state.phase) == (before.seats, before.phase)
+
+
+# --- limits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-6.1")
+@pytest.mark.parametrize(
+    ("unit", "cents", "flagged"),
+    [
+        (1, 1200, False),  # no unit on the sign: 12 with a minimum of 10 is good
+        (500, 1200, True),
+        (500, 1500, False),
+        (300, 1300, False),  # the unit counts from the minimum
+        (1, 900, True),  # below the minimum
+        (1, 5100, True),  # above the maximum
+    ],
+)
+def test_the_sign_sets_minimum_maximum_and_unit(unit: int, cents: int, flagged: bool) -> None:
+    croupier = two_seats(min_wager=1000, max_wager=5000, wager_unit=unit)
+    croupier.do(f.BetsOpened())
+    croupier.place(2, "1", cents)
+    croupier.place(2, "2", cents)
+    effects = croupier.do(f.WagerRead(2, "$", cents), CHIPS)
+    assert fx.SetLamp(2, "fault" if flagged else "live") in effects
+    assert (fx.Prompt("limit", 2, "NSW-6.1") in effects) is flagged
+
+
+@pytest.mark.clause("NSW-6.1")
+def test_limits_apply_to_each_spot_unless_the_sign_says_otherwise() -> None:
+    sign = {"min_wager": 1000, "max_wager": 5000}
+    asked: dict[str, Any] = {"game": "NSW", "settings": sign, "wagers": base(2000)}
+    assert check_wagers(asked) == {"accept": True, "broken": []}
+    asked["settings"] = {**sign, "limit_scope": "per_area"}
+    assert check_wagers(asked) == {"accept": False, "broken": ["NSW-6.1"]}
+
+
+@pytest.mark.clause("NSW-6.2")
+def test_a_wager_below_the_minimum_found_after_the_call_is_valid() -> None:
+    croupier = two_seats(min_wager=1000)
+    croupier.do(f.BetsOpened())
+    for spot in ("1", "2"):
+        croupier.place(2, spot, 500)
+    assert fx.SetLamp(2, "fault") in croupier.do(f.WagerRead(2, "$", 500), CHIPS)
+    effects = croupier.do(f.BetsClosed())
+    assert fx.SetLamp(2, "live") in effects
+    assert croupier.state.seats[2].unequal is False
+    croupier.let_it_ride()
+    assert row(croupier, 2)["wagers"]["$"]["win"] == 500
+    assert row(croupier, 2)["net"] == 1500
+
+
+@pytest.mark.clause("NSW-6.3")
+def test_a_wager_above_the_maximum_is_paid_and_collected_to_the_maximum() -> None:
+    """Maximum 100.00, 150.00 on a spot; that it happened before changes nothing."""
+    result = ruled(
+        {"max_wager": 10000},
+        {2: ("Tc Td 2h", 15000), 5: ("3c 5d 8h", 15000)},
+        {"type": "over_max_previous_round", "seat": 2},
+    )
+    won, lost = (seat["wagers"]["1"] for seat in result["seats"])
+    assert (won["win"], won["stake_back"], won["to_player"]) == (10000, 15000, 25000)
+    assert (lost["status"], lost["stake_back"]) == ("lose", 5000)
+    assert [seat["net"] for seat in result["seats"]] == [30000, -30000]
+
+
+@pytest.mark.clause("NSW-6.5")
+def test_a_higher_minimum_needs_a_sign_that_stood_twenty_minutes() -> None:
+    croupier = two_seats(min_wager=1000)
+    raised = f.LimitsChanged(2500, None)
+    croupier.do(f.BetsOpened())
+    assert refused(croupier.try_(raised)).reason.startswith("limits changed needs a casino super")
+    assert refused(croupier.try_(raised, SUPERVISOR)).clause == "NSW-6.5"
+    croupier.do(f.SignShown("higher minimum"), SUPERVISOR)
+    shown_at = croupier.clock_ms
+    croupier.clock_ms = shown_at + 20 * MINUTE - 2000
+    refusal = refused(croupier.try_(raised, SUPERVISOR))  # 19:59
+    assert refusal.reason == "the sign for a higher minimum has not stood 20 minutes"
+    croupier.do(raised, SUPERVISOR)  # 20:00
+    assert croupier.state.min_wager == 1000  # until the next opening
+    for spot in ("1", "2", "$"):
+        croupier.place(2, spot, 1000)
+    croupier.do(f.BetsClosed())
+    croupier.let_it_ride()
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    assert croupier.state.min_wager == 2500
+    # The sign announced that change and no other; lowering needs none.
+    assert refused(croupier.try_(f.LimitsChanged(5000, None), SUPERVISOR)).clause == "NSW-6.5"
+    croupier.do(f.LimitsChanged(500, 20000), SUPERVISOR)
+    assert croupier.state.next_limits == (500, 20000)
+
+
+# --- correcting unequal wagers -----------------------------------------------------------------
+
+
+def unequal(**changes: Any) -> Croupier:
+    """Seat 5 has 10.00, 10.00 and 5.00 on the $ spot when bets close; the cards are out."""
+    croupier = closed({2: base(1000), 5: {"1": 1000, "2": 1000, "$": 500}}, **changes)
+    croupier.deal()
+    return croupier
+
+
+@pytest.mark.clause("NSW-12.10.1")
+def test_unequal_wagers_are_corrected_within_the_limits_before_the_cards_are_handled() -> None:
+    croupier = unequal(min_wager=800, max_wager=1000)
+    assert croupier.do(f.WagerRead(5, "$", 1000), CHIPS) == ()  # the window is open: no alarm
+    with_less = f.WagersCorrected(5, 500)
+    assert refused(croupier.try_(with_less)).clause == "NSW-12.10.1"
+    croupier.do(f.WagersCorrected(5, 1000))
+    assert croupier.state.seats[5].locked == base(1000)
+    croupier.decide()
+    croupier.turn(1)
+    croupier.decide()
+    croupier.turn(2)
+    croupier.settle()
+    assert row(croupier, 5)["net"] == -3000
+    assert croupier.state.history[-1].result["clauses"] == ["NSW-12.10.1"]
+    assert croupier.state.history[-1].record["round"]["events"] == [
+        {
+            "type": "unequal_wagers",
+            "seat": 5,
+            "players_handled": False,
+            "resolution": "corrected",
+            "corrected_to": 1000,
+        }
+    ]
+
+
+@pytest.mark.clause("NSW-12.10.2")
+def test_who_folds_unequal_wagers_before_handling_gets_them_back() -> None:
+    croupier = unequal()
+    effects = croupier.do(f.Folded(5))
+    back = [(e.spot, e.cents) for e in effects if isinstance(e, fx.ReturnWager)]
+    assert back == [("1", 1000), ("2", 1000), ("$", 500)]
+    assert fx.Prompt("hand void", 5, "NSW-12.10.2") in effects
+    for spot in ("1", "2", "$"):
+        croupier.take(5, spot)
+    croupier.let_it_ride()
+    folded = row(croupier, 5)
+    assert (folded["hand"], folded["net"]) == (None, 0)
+    assert row(croupier, 2)["net"] == 3000
+
+
+@pytest.mark.clause("NSW-12.11")
+def test_after_handling_the_wagers_are_corrected_to_the_dollar_wager() -> None:
+    croupier = unequal()
+    croupier.do(f.CardsHandled(5))
+    croupier.do(f.WagerRead(5, "$", 1000), CHIPS)
+    refusal = refused(croupier.try_(f.WagersCorrected(5, 1000)))  # that would raise the stake
+    assert refusal == fx.Refused("after handling, correct to the $ wager", "NSW-12.11")
+    for spot in ("1", "2", "$"):
+        croupier.place(5, spot, 500)
+    croupier.do(f.WagersCorrected(5, 500))
+    croupier.let_it_ride()
+    assert row(croupier, 5)["net"] == -1500
+    assert croupier.state.history[-1].result["clauses"] == ["NSW-12.11"]
+
+
+@pytest.mark.clause("NSW-12.11")
+def test_who_refuses_to_correct_after_handling_is_the_supervisors_and_may_be_excluded() -> None:
+    croupier = unequal()
+    croupier.do(f.CardsHandled(5))
+    question = only(croupier.do(f.CorrectionRefused(5)), fx.AskSupervisor)
+    assert question.seat == 5
+    assert "would not correct its unequal wagers" in question.question
+    assert croupier.state.seats[5].locked == {"1": 1000, "2": 1000, "$": 500}
+    croupier.do(f.SeatRuled(5, "hand void"), SUPERVISOR)
+    croupier.do(f.SeatExcluded(5, "would not correct"), SUPERVISOR)
+    croupier.let_it_ride()
+    assert row(croupier, 5)["net"] == 0
+    assert "S1: excluded seat 5: would not correct" in croupier.state.notes
+
+
+# --- a supervisor and a wager ------------------------------------------------------------------
+
+
+@pytest.mark.clause("NSW-14.11")
+def test_a_supervisor_refuses_a_wager_only_before_the_first_card() -> None:
+    croupier = closed()
+    unfair = f.WagerRefused(5, "marked chips")
+    assert refused(croupier.try_(unfair)).clause == "NSW-14.11"
+    effects = croupier.do(unfair, SUPERVISOR)
+    assert effects == tuple(fx.ReturnWager(5, spot, 1000, "NSW-14.11") for spot in ("1", "2", "$"))
+    assert croupier.do(f.WagerRead(5, "1", 0), CHIPS) == ()
+    assert sorted(croupier.state.seats) == [2]
+    croupier.deal_one()
+    late = refused(croupier.try_(f.WagerRefused(2, "marked chips"), SUPERVISOR))
+    assert late.reason == "wager refused: not while dealing"
+    assert croupier.state.phase is Phase.DEALING
+
+
+@pytest.mark.clause("NSW-12.12.4", "NSW-14.3.2")
+def test_a_barred_players_wagers_go_back_and_are_not_in_the_round() -> None:
+    croupier = two_seats()
+    assert refused(croupier.try_(f.SeatExcluded(5, "device"))).clause == "NSW-12.12"
+    assert croupier.do(f.SeatExcluded(5, "device"), SUPERVISOR) == (fx.SetLamp(5, "fault"),)
+    assert fx.SetLamp(5, "fault") in croupier.do(f.BetsOpened())
+    effects = croupier.do(f.WagerRead(5, "1", 1000), CHIPS)
+    assert effects == (fx.SetLamp(5, "fault"), fx.ReturnWager(5, "1", 1000, "NSW-12.12.4"))
+    for number, spot in ((2, "1"), (2, "2"), (2, "$"), (5, "2"), (5, "$")):
+        croupier.place(number, spot, 1000)
+    croupier.do(f.BetsClosed())
+    assert sorted(croupier.state.seats) == [2]
+    croupier.do(f.SeatReadmitted(5), SUPERVISOR)
+    assert croupier.state.excluded == frozenset()

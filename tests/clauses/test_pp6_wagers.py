@@ -1,0 +1,252 @@
+"""PP6: which wagers a seat may place, their limits, and what happens to those it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from controller.croupier import CHIPS, Croupier
+from controller.rules.decode import decode_record
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.errors import RecordError
+from controller.rules.settle import settle
+from controller.rules.wagers import check_wagers
+from tests.clauses.tables import only, refused, row, table
+
+
+def betting(**changes: Any) -> Croupier:
+    """Bets are open."""
+    croupier = table("PP6", **changes)
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    return croupier
+
+
+def put(croupier: Croupier, seat: int, wagers: dict[str, int]) -> tuple[fx.Effect, ...]:
+    """Chips on a seat's spots; what the last of them brought about."""
+    effects: tuple[fx.Effect, ...] = ()
+    for spot, cents in wagers.items():
+        effects = croupier.do(f.WagerRead(seat, spot, cents), CHIPS)
+    return effects
+
+
+def broken(**wagers: int) -> list[str]:
+    named = {{"dollar": "$", "one": "1", "two": "2"}.get(k, k): v for k, v in wagers.items()}
+    answer = check_wagers({"game": "PP6", "settings": {}, "wagers": named})
+    assert answer["accept"] is (not answer["broken"])
+    clauses: list[str] = answer["broken"]
+    return clauses
+
+
+def record(wagers: dict[str, int], cards: str = "4c9d2h") -> dict[str, Any]:
+    """One seat, five cards that win nothing."""
+    held = [cards[i : i + 2] for i in (0, 2, 4)]
+    seat = {"seat": 3, "wagers": wagers, "cards": held}
+    body = {"seats": [seat], "community": ["Kc", "Jd"], "bonus_card": "7s"}
+    return {"game": "PP6", "settings": {}, "round": body}
+
+
+@pytest.mark.clause("PP6-N1")
+def test_every_round_is_headed_by_the_name_of_its_book() -> None:
+    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    published: list[fx.PublishRound] = []
+    croupier.told = lambda _, effects: published.extend(
+        e for e in effects if isinstance(e, fx.PublishRound)
+    )
+    croupier.round({3: {"$": 500}})
+    assert [p.record["game"] for p in published] == ["PP6"]
+    assert croupier.state.rules.book.title == "Let It Ride with Pair Plus and 6 Card Bonus"
+
+
+@pytest.mark.clause("PP6-O1", "PP6-R2a", "PP6-E2")
+def test_a_seat_has_three_circles_and_two_bonus_places() -> None:
+    """1, 2, $, Pair Plus and 6 Card Bonus lie side by side and settle side by side."""
+    five = {"1": 500, "2": 500, "$": 500, "pair_plus": 100, "six_card": 200}
+    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    croupier.round({3: five})
+    assert croupier.state.seats[3].locked == five
+    assert {s: w["placed"] for s, w in row(croupier, 3)["wagers"].items()} == five
+    with pytest.raises(RecordError, match="unknown wager"):
+        decode_record(record({"$": 500, "progressive": 100}))
+
+
+@pytest.mark.clause("PP6-R2b")
+@pytest.mark.parametrize(
+    "circles", [{}, {"1": 500}, {"2": 500}, {"1": 500, "2": 500}], ids=["$", "$1", "$2", "$12"]
+)
+def test_circles_1_and_2_are_optional_and_equal_to_dollar_if_used(circles: dict[str, int]) -> None:
+    croupier = betting()
+    put(croupier, 3, {"$": 500, **circles})
+    croupier.do(f.BetsClosed())
+    assert croupier.state.seats[3].locked == {"$": 500, **circles}
+
+    unequal = betting()
+    flagged = put(unequal, 3, {"$": 500, **circles, "1": 300})
+    assert fx.SetLamp(3, "fault") in flagged
+    refusal = refused(unequal.try_(f.BetsClosed()))
+    assert refusal == fx.Refused("seat 3: wagers are not valid; correct or leave out", "PP6-R2b")
+    unequal.do(f.WagerRead(3, "1", 0), CHIPS)
+    unequal.do(f.BetsClosed())
+    assert "1" not in unequal.state.seats[3].locked
+
+
+@pytest.mark.clause("PP6-M1b")
+def test_three_circles_hold_three_equal_wagers() -> None:
+    croupier = betting()
+    put(croupier, 2, {"1": 500, "2": 500, "$": 500})
+    put(croupier, 6, {"1": 500, "2": 400, "$": 500})
+    refusal = refused(croupier.try_(f.BetsClosed()))
+    assert refusal == fx.Refused("seat 6: wagers are not valid; correct or leave out", "PP6-R2b")
+    back = croupier.do(f.SeatLeftOut(6))
+    assert [(e.spot, e.cents) for e in back if isinstance(e, fx.ReturnWager)] == [
+        ("1", 500),
+        ("2", 400),
+        ("$", 500),
+    ]
+    croupier.do(f.BetsClosed())
+    assert {n: s.locked for n, s in croupier.state.seats.items()} == {
+        2: {"1": 500, "2": 500, "$": 500}
+    }
+
+
+@pytest.mark.clause("PP6-R2b")
+def test_an_operator_may_make_both_circles_obligatory() -> None:
+    """Setting circles_optional: with it off, $ alone holds the lock like unequal circles do."""
+    croupier = betting(circles_optional=False)
+    flagged = put(croupier, 3, {"$": 500, "1": 500})
+    assert fx.Prompt("limit", 3, "PP6-R2b") in flagged
+    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(croupier, 3, {"2": 300})
+    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(croupier, 3, {"2": 500})
+    croupier.do(f.BetsClosed())
+    free = betting(circles_optional=True)
+    put(free, 3, {"$": 500, "1": 500})
+    free.do(f.BetsClosed())
+
+
+@pytest.mark.clause("PP6-W1a")
+def test_circles_are_compared_by_value_and_not_by_chips() -> None:
+    """Two chips of 1 on circle 1 equal one chip of 2 on $; 3 against 5 does not."""
+    croupier = betting()
+    put(croupier, 3, {"$": 200, "1": 100})
+    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(croupier, 3, {"1": 200})
+    croupier.do(f.BetsClosed())
+    assert croupier.state.seats[3].locked == {"1": 200, "$": 200}
+    assert broken(dollar=200, one=200, two=200) == []
+    assert broken(dollar=500, one=300) == ["PP6-R2b", "PP6-W1a"]
+
+
+@pytest.mark.clause("PP6-R3")
+def test_a_seat_with_a_bonus_wager_alone_gets_no_cards() -> None:
+    croupier = betting()
+    put(croupier, 2, {"$": 500})
+    put(croupier, 5, {"pair_plus": 500})
+    closed = croupier.do(f.BetsClosed())
+    assert fx.ReturnWager(5, "pair_plus", 500, "PP6-R2c") in closed
+    assert list(croupier.state.seats) == [2]
+    told: list[fx.Effect] = []
+    croupier.told = lambda _, effects: told.extend(effects)
+    croupier.deal()
+    assert fx.Prompt("deal seat", 5) not in told
+    assert len(croupier.state.drawn) == 6
+
+
+@pytest.mark.clause("PP6-M1a")
+@pytest.mark.parametrize("spot", ["pair_plus", "six_card"])
+@pytest.mark.parametrize("base", [{}, {"$": 500}], ids=["without $", "after the call"])
+def test_a_bonus_wager_is_made_beside_dollar_and_before_the_call(
+    spot: str, base: dict[str, int]
+) -> None:
+    """The 'and/or' of step 1 does not free it from needing $, and step 1 is its only time."""
+    events = [{"type": "late_wager", "seat": 3, "spot": spot, "amount": 500}] if base else []
+    placed = record({**base, spot: 500}, "4c4d4h")
+    placed["round"]["events"] = events
+    result = settle(decode_record(placed))
+    wager = result["seats"][0]["wagers"][spot]
+    assert (wager["status"], wager["stake_back"], wager["win"]) == ("refused", 500, 0)
+    assert result["clauses"] == (["PP6-M1a"] if base else ["PP6-R2c"])
+    assert result["seats"][0]["net"] == (1500 if base else 0)
+
+
+@pytest.mark.clause("PP6-R2c")
+def test_a_bonus_wager_needs_dollar_and_stays_within_it() -> None:
+    """600 over $ 500: flagged before the close; 500 are at stake, 100 come back in any case."""
+    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    assert fx.Prompt("limit", 3, "PP6-W1, PP6-R2c, PP6-R3") in put(croupier, 3, {"pair_plus": 600})
+    flagged = put(croupier, 3, {"$": 500})
+    assert fx.SetLamp(3, "fault") in flagged
+    assert fx.Prompt("limit", 3, "PP6-R2c, PP6-W2a") in flagged
+    croupier.do(f.BetsClosed())
+    croupier.let_it_ride()
+    wager = row(croupier, 3)["wagers"]["pair_plus"]
+    assert (wager["status"], wager["placed"], wager["stake_back"]) == ("lose", 600, 100)
+    assert row(croupier, 3)["net"] == -1000
+
+
+@pytest.mark.clause("PP6-W2a")
+def test_pair_plus_wins_on_no_more_than_dollar() -> None:
+    assert broken(dollar=500, pair_plus=600) == ["PP6-R2c", "PP6-W2a"]
+    assert broken(dollar=500, pair_plus=500) == []
+    result = settle(decode_record(record({"$": 500, "pair_plus": 600}, "4c4d9h")))
+    wager = result["seats"][0]["wagers"]["pair_plus"]
+    assert (wager["status"], wager["win"], wager["stake_back"]) == ("win", 500, 600)
+    assert result["clauses"] == ["PP6-W2a"]
+
+
+@pytest.mark.clause("PP6-W3a")
+def test_six_card_bonus_wins_on_no_more_than_dollar() -> None:
+    assert broken(dollar=500, six_card=600) == ["PP6-R2c", "PP6-W3a"]
+    assert broken(dollar=500, six_card=500) == []
+    result = settle(decode_record(record({"$": 500, "six_card": 600}, "7c7d2h")))
+    wager = result["seats"][0]["wagers"]["six_card"]
+    assert (wager["status"], wager["win"], wager["stake_back"]) == ("win", 2000, 600)
+    assert result["clauses"] == ["PP6-W3a"]
+
+
+@pytest.mark.clause("PP6-W1")
+@pytest.mark.parametrize(("cents", "within"), [(100, False), (200, True), (1000, True)])
+def test_a_circle_holds_2_to_10(cents: int, within: bool) -> None:
+    over = 1100 if cents == 100 else 199
+    assert broken(dollar=over) == ["PP6-W1"]
+    assert broken(dollar=cents, one=cents, two=cents) == ([] if within else ["PP6-W1"])
+    croupier = betting()
+    put(croupier, 3, {"$": cents})
+    if within:
+        croupier.do(f.BetsClosed())
+        assert croupier.state.seats[3].locked == {"$": cents}
+    else:
+        refused(croupier.try_(f.BetsClosed()))
+
+
+@pytest.mark.clause("PP6-W2", "PP6-W3")
+@pytest.mark.parametrize("spot", ["pair_plus", "six_card"])
+def test_a_bonus_wager_is_1_to_10(spot: str) -> None:
+    own = {"pair_plus": "PP6-W2", "six_card": "PP6-W3"}[spot]
+    croupier = betting()
+    put(croupier, 3, {"$": 1000})
+    low = put(croupier, 3, {spot: 50})
+    assert fx.SetLamp(3, "fault") in low
+    assert only(low, fx.Prompt).detail == own
+    for cents in (100, 1000):
+        assert fx.SetLamp(3, "live") in put(croupier, 3, {spot: cents})
+    assert own in only(put(croupier, 3, {spot: 1100}), fx.Prompt).detail
+
+
+@pytest.mark.clause("PP6-T1", "PP6-T2", "PP6-T3")
+def test_each_kind_of_wager_has_its_own_table() -> None:
+    """Three twos: 3 to 1 in the circles, 30 to 1 on Pair Plus, 4 to 1 on the 6 Card Bonus."""
+    placed = {"1": 200, "2": 200, "$": 200, "pair_plus": 200, "six_card": 200}
+    result = settle(decode_record(record(placed, "2c2d2h")))
+    assert {s: w["odds"] for s, w in result["seats"][0]["wagers"].items()} == {
+        "1": "3 to 1",
+        "2": "3 to 1",
+        "$": "3 to 1",
+        "pair_plus": "30 to 1",
+        "six_card": "4 to 1",
+    }

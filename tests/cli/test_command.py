@@ -1,0 +1,75 @@
+"""The command itself: help, version, unknown commands, and the demo."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "controller.cli"]
+GAMES = ("MBS3", "PP6", "NSW", "MEGA", "RICO")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_help_lists_every_command_with_an_example() -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for name in ("settle", "check-wagers", "par", "demo"):
+        assert f"  {name}" in done.stdout
+    assert "examples:" in done.stdout
+
+
+def test_no_command_is_a_usage_error() -> None:
+    assert run().returncode == 64
+
+
+def test_an_unknown_command_is_a_usage_error_that_names_the_known_ones() -> None:
+    done = run("shuffle")
+    assert done.returncode == 64
+    assert "'shuffle'" in done.stderr
+    assert "settle" in done.stderr
+
+
+def test_version_is_that_of_the_package() -> None:
+    from controller import __version__
+
+    assert run("--version").stdout == f"underfelt {__version__}\n"
+
+
+def test_help_imports_no_command() -> None:
+    """Cheap help: neither numpy nor msgspec nor a rule book is loaded for it."""
+    code = (
+        "import sys; from controller.cli import main; main(['--help']);"
+        "loaded = {m.split('.')[0] for m in sys.modules};"
+        "assert not loaded & {'numpy', 'msgspec', 'argparse'}, loaded;"
+        "assert 'controller.rules' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_demo_plays_a_round_whose_record_pays_the_same(game: str) -> None:
+    done = run("demo", "--game", game)
+    assert done.returncode == 0, done.stderr
+    assert "“No more bets.”" in done.stdout
+    assert "settled: " in done.stdout
+    assert done.stdout.endswith("The exported record, settled on its own, pays the same.\n")
+
+
+def test_the_demo_tells_the_straight_flush_to_the_cent() -> None:
+    """10 % of 123,456.78 is 12,345.67; the stake of 1.00 comes back; envy is 300.00."""
+    told = run("demo", "--game", "MBS3").stdout
+    assert "progressive  win        at 10% of the jackpot      12,346.67" in told
+    assert "Seat 5: envy 300.00" in told
+
+
+def test_the_demo_plays_all_five_games_in_80_columns() -> None:
+    done = run("demo", "--seed", "12")
+    assert done.returncode == 0
+    for game in GAMES:
+        assert f"\n{game}  " in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
