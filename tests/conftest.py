@@ -8,15 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-settings.register_profile(
-    "underfelt",
-    deadline=None,  # the machine is shared: no test asserts on time
-    suppress_health_check=[HealthCheck.too_slow],
-    print_blob=True,
-)
-settings.load_profile("underfelt")
 
 OUTCOMES = pytest.StashKey[dict[str, str]]()
 

@@ -57,15 +57,25 @@ def _copy(target: Path) -> None:
     for part in COPIED:
         source = ROOT / part
         if source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", ".hypothesis")
-            shutil.copytree(source, target / part, ignore=ignore)
+            # Compiled files are copied too: they stay valid but for the file that is changed.
+            shutil.copytree(source, target / part)
         elif source.exists():
             shutil.copy(source, target / part)
 
 
 def _run_tests(tree: Path, clauses: tuple[str, ...]) -> list[dict[str, object]]:
     outcomes = tree / "outcomes.jsonl"
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:xdist"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--tb=no",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:hypothesispytest",
+    ]
     carrying = marked_tests()
     files = sorted({t.split("::")[0] for c in clauses for t in carrying.get(c, [])})
     if not files:

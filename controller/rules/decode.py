@@ -32,6 +32,10 @@ _ROUND: Final = {
     )
     for key, book in BOOKS.items()
 }
+_ELSEWHERE: Final = frozenset().union(
+    _LIR_SEAT, _RICO_SEAT, *_WAGERS.values(), *_ROUND.values()
+) - {"seat"}
+"""Fields and wagers that some game has."""
 
 
 # --- small decoders ----------------------------------------------------------------------------
@@ -50,9 +54,9 @@ def _list(value: object) -> list[Any]:
 
 
 def _known(row: dict[str, Any], allowed: frozenset[str], what: str = "field") -> None:
-    """Refuse a key that is not allowed; an unknown key that says null says nothing."""
+    """Refuse a key that is not allowed; one that another game has may stand there saying null."""
     for key, value in row.items():
-        if key not in allowed and value is not None:
+        if key not in allowed and not (value is None and key in _ELSEWHERE):
             listed = ", ".join(sorted(allowed))
             raise RecordError("E-REC-003", f".{key}", f"unknown {what}; expected one of {listed}")
 
@@ -380,8 +384,31 @@ def decode_record(value: object) -> RoundRecord:
         record: RoundRecord = _part(top, "round", lambda v: _decode_round(v, book, settings))
     except RecordError as error:
         raise error.under("$") from None
+    _check_not_too_many(record)
     _check_each_card_once(record)
     return record
+
+
+def _check_not_too_many(record: RoundRecord) -> None:
+    """A broken-off round explains cards that are missing, never cards too many."""
+    for seat in record.seats:
+        if len(seat.cards) > record.book.card_count and not any(
+            isinstance(e, ev.PlayerCardCount) and e.seat == seat.seat for e in record.events
+        ):
+            raise _too_many(f"{seat.path}.cards", len(seat.cards), record.book.card_count)
+        if len(seat.draw) > 3:
+            raise _too_many(f"{seat.path}.draw", len(seat.draw), 3)
+    if len(record.community) > 2 and not any(
+        isinstance(e, ev.CommunityCount) for e in record.events
+    ):
+        raise _too_many("$.round.community", len(record.community), 2)
+    if len(record.dealer) > 5:
+        raise _too_many("$.round.dealer", len(record.dealer), 5)
+
+
+def _too_many(path: str, found: int, most: int) -> RecordError:
+    problem = f"{found} cards; expected {most}, or an event that explains it"
+    return RecordError("E-REC-016", path, problem)
 
 
 def _check_each_card_once(record: RoundRecord) -> None:
@@ -400,7 +427,7 @@ def _check_each_card_once(record: RoundRecord) -> None:
             if one in seen:
                 raise RecordError(
                     "E-REC-015",
-                    f"{where}[{i}]",
+                    where if where.endswith("bonus_card") else f"{where}[{i}]",
                     f"{NAMES[one]} appears twice; expected each card once, "
                     "or an event that names a foreign_card or a wrong deck_count",
                 )

@@ -90,6 +90,8 @@ class Round:
 
 def settle_let_it_ride(record: RoundRecord, case: Case) -> Result:
     settings = record.settings
+    if len(record.community) == 1:
+        _explain_shared(record)
     snapshot = settings.jackpot if settings.meter_rule == "snapshot" else None
     table = Round(record, case, Meter(settings.jackpot, settings.jackpot_reset, snapshot))
     seats = [_settle_seat(table, seat) for seat in reversed(record.seats)]
@@ -215,7 +217,7 @@ def _five_cards(
 
 
 def _explain_gap(record: RoundRecord, seat: SeatRecord) -> None:
-    own, shared = seat.cards, record.community
+    own = seat.cards
     counted = any(isinstance(e, PlayerCardCount) and e.seat == seat.seat for e in record.events)
     if (len(own) != 3 or None in own) and not counted:
         raise RecordError(
@@ -223,6 +225,11 @@ def _explain_gap(record: RoundRecord, seat: SeatRecord) -> None:
             f"{seat.path}.cards",
             f"{_held_count(own)}; expected three cards, or an event that explains it",
         )
+    _explain_shared(record)
+
+
+def _explain_shared(record: RoundRecord) -> None:
+    shared = record.community
     recounted = any(isinstance(e, CommunityCount) for e in record.events)
     if (len(shared) != 2 or None in shared) and not recounted:
         raise RecordError(

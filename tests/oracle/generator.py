@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 from typing import Any
 
@@ -373,7 +374,7 @@ def _spoil(rng: Random, record: Json) -> None:
     """One fault that the contract calls malformed, unless an event of the record explains it."""
     round_ = record["round"]
     seat = rng.choice(round_["seats"])
-    fault = rng.randrange(5)
+    fault = rng.randrange(6)
     cards = seat.get("cards") or []
     if fault == 0 and len(cards) > 1:
         seat["cards"] = [cards[0], cards[0], *cards[2:]]
@@ -387,5 +388,11 @@ def _spoil(rng: Random, record: Json) -> None:
     elif fault == 3:
         event = {"type": "wagers_voided_by_supervisor", "seat": 8}
         round_["events"] = [*(round_.get("events") or []), event]
+    elif fault == 4:
+        owner, key = rng.choice(((seat, "cards"), (round_, "community"), (round_, "dealer")))
+        if owner.get(key):
+            held = json.dumps(round_)
+            spare = [r + s for r in RANKS for s in "cdhs" if r + s not in held]
+            owner[key] = [*owner[key], rng.choice(spare)]
     elif record["game"] == "RICO":
         seat["action"] = "fold"

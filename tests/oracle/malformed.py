@@ -23,6 +23,7 @@ def check(record: dict[str, Any]) -> None:
         broken_off = rule(game, events).status() != "settled"
     except UndecidedError:
         broken_off = True
+    _check_too_many(game, round_, events)
     if game == "RICO":
         _check_ricochet(round_, broken_off)
     else:
@@ -58,6 +59,22 @@ def _check_twice(round_: dict[str, Any], events: list[dict[str, Any]]) -> None:
     )
     if len(set(known)) < len(known) and not evidence:
         raise MalformedError("a card twice")
+
+
+def _check_too_many(game: str, round_: dict[str, Any], events: list[dict[str, Any]]) -> None:
+    """A broken-off round explains cards that are missing, not cards too many."""
+    counted = {event["seat"] for event in events if event["type"] == "player_card_count"}
+    recounted = any(event["type"] == "community_count" for event in events)
+    for seat in round_["seats"]:
+        most = 2 if game == "RICO" else 3
+        if seat["seat"] not in counted and len(seat.get("cards") or []) > most:
+            raise MalformedError("a hand of too many cards")
+        if len(seat.get("draw") or []) > 3:
+            raise MalformedError("a draw of too many cards")
+    if len(round_.get("community") or []) > 2 and not recounted:
+        raise MalformedError("too many community cards")
+    if len(round_.get("dealer") or []) > 5:
+        raise MalformedError("too many dealer cards")
 
 
 def _whole(cards: list[str | None] | None, count: int) -> bool:

@@ -240,7 +240,9 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
         state = with_seat(state, what.seat, bonus_settled=True)
         return state, (fx.SetLamp(what.seat, "off"), *_next(state))
     row = _row(settled_so_far(state), what.seat)
-    owed = [s for s in sorted(seat.lifted or ()) if row["wagers"][s]["status"] == "lose"]
+    owed = [
+        s for s in sorted(seat.lifted or ()) if row["wagers"].get(s, {}).get("status") == "lose"
+    ]
     if owed and not is_supervisor(fact):
         reason = f"seat {what.seat} owes {', '.join(owed)}: the supervisor closes it"
         raise Refusal(reason, state.rules.book.round_clauses.late_withdrawal)
