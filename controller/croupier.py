@@ -90,7 +90,8 @@ class Croupier:
             for spot, cents in placed.items():
                 self.place(number, spot, cents)
         if self.state.rules.book.family == "ricochet":
-            self.do(f.WagerRead(POT_SEAT, POT, self.state.rules.money.ante or 0), CHIPS)
+            due = (self.state.rules.money.ante or 0) + self.state.carried
+            self.do(f.WagerRead(POT_SEAT, POT, due), CHIPS)
         self.do(f.BetsClosed())
 
     def select(self, magic_card: Card | None, lucky_seat: int | None) -> None:
@@ -178,8 +179,9 @@ class Croupier:
         table = self.state.showdown
         if table is None:
             return
-        if self.state.spots.get((POT_SEAT, POT)) != table.pot:
-            self.do(f.WagerRead(POT_SEAT, POT, table.pot), CHIPS)
+        due = table.pot + self.state.carried
+        if self.state.spots.get((POT_SEAT, POT)) != due:
+            self.do(f.WagerRead(POT_SEAT, POT, due), CHIPS)
         for number, final in table.final.items():
             if final != "live":
                 self.take(number, "ante")
@@ -208,7 +210,9 @@ class Croupier:
         for number in self.state.seats:
             for spot in ("ante", "play", "rapid_fire", "hedge"):
                 self.take(number, spot)
-        self.do(f.WagerRead(POT_SEAT, POT, 0), CHIPS)
+        stays = self.state.result.get("pot_carried")
+        carried = 0 if stays is None else self.state.carried + stays
+        self.do(f.WagerRead(POT_SEAT, POT, carried), CHIPS)
         self.do(f.RoundEnded())
 
     # --- whole rounds --------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from controller.commands.demo import play
 from controller.narrator import Narrator
 from controller.rules import events as ev
 from controller.rules.books import BOOKS
-from controller.rules.engine.facts import AUTHORITY
+from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.phases import ANYWHERE, TABLE
 from controller.rules.engine.state import Phase
 from controller.rules.rulings import Ruling, rule_on

@@ -10,7 +10,7 @@ from typing import IO, Any, NoReturn
 
 import msgspec
 
-from controller.cli import EX_NOINPUT, EX_USAGE
+from controller.cli import EX_USAGE
 from controller.rules.errors import RecordError
 
 
@@ -25,8 +25,6 @@ class Arguments(argparse.ArgumentParser):
 
 class Unreadable(Exception):
     """The input file cannot be read: exit 66."""
-
-    exit_code = EX_NOINPUT
 
 
 def open_input(path: str) -> IO[bytes]:

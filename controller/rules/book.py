@@ -99,8 +99,6 @@ class Book:
     in_play_from_first_card: bool = False
     correct_unequal: bool = False
     """Unequal wagers may be corrected or folded after the lock (NSW 12.10, 12.11)."""
-    early_community_plays_on: bool = False
-    """A community card turned too early after handling does not stop the round."""
     fold_returns: bool = False
     shuffle_clause: str = ""
     deck_check_clause: str = ""

@@ -77,11 +77,3 @@ def cards(names: str) -> tuple[Card, ...]:
 
 def name(of: Card) -> str:
     return NAMES[of]
-
-
-def rank(of: Card) -> int:
-    return of >> 2
-
-
-def suit(of: Card) -> int:
-    return of & 3

@@ -419,7 +419,7 @@ def _check_each_card_once(record: RoundRecord) -> None:
         dealt += seat.draw
     unknown = dealt.count(None)
     different = len(set(dealt)) - (1 if unknown else 0)
-    if different == len(dealt) - unknown or any(map(ev.allows_duplicate_cards, record.events)):
+    if different == len(dealt) - unknown or any(map(ev.faults_deck, record.events)):
         return
     seen: set[Card] = set()
     for where, held in _places(record):

@@ -181,8 +181,8 @@ def event_to_json(event: Event) -> dict[str, Any]:
     return row
 
 
-def allows_duplicate_cards(event: Event) -> bool:
-    """A card that appears twice is evidence once somebody has found the deck wrong."""
+def faults_deck(event: Event) -> bool:
+    """Was the deck found wrong? Then a card that appears twice is evidence, not an error."""
     return isinstance(event, ForeignCard) or (
         isinstance(event, DeckCount) and event.count != FULL_DECK
     )

@@ -37,7 +37,6 @@ HAND_NAMES: Final[tuple[str, ...]] = tuple(h.name.lower().replace("_", " ") for 
 HAND_BY_NAME: Final[dict[str, Hand]] = {HAND_NAMES[h]: h for h in Hand}
 
 TEN: Final = 8
-KING: Final = 11
 ACE: Final = 12
 
 WEIGHTS: Final = (0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415)

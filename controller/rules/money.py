@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NewType
-
-Cents = NewType("Cents", int)
 
 
 class ConservationError(AssertionError):

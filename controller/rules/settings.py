@@ -288,12 +288,6 @@ class TableSettings:
     circles_optional: bool = setting(True, flag, ("PP6",), "circles 1 and 2 may stay empty")
     rapid_fire: bool = setting(False, flag, ("RICO",), "offer Rapid Fire")
     hedge: bool = setting(False, flag, ("RICO",), "offer HedgeBet")
-    unequal_action: Literal["hold_then_exclude", "supervisor"] = setting(
-        "hold_then_exclude",
-        choice("hold_then_exclude", "supervisor"),
-        LIR,
-        "unequal wagers at the closing call",
-    )
     handled_mode: Literal["one_button", "per_seat", "automatic"] = setting(
         "one_button",
         choice("one_button", "per_seat", "automatic"),

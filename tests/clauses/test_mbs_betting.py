@@ -115,7 +115,7 @@ def test_unequal_wagers_hold_the_lock_until_corrected_or_left_out(game: str, cur
     lay(croupier, 3, 1000, 1000, 0)
     shown = croupier.do(f.WagerRead(3, "$", 500), CHIPS)
     assert fx.SetLamp(3, "fault") in shown
-    assert only(shown, fx.Prompt) == fx.Prompt("limit", 3, f"{game}-3.4")
+    assert only(shown, fx.Prompt) == fx.Prompt("unequal", 3, f"{game}-3.4")
     refusal = refused(croupier.try_(f.BetsClosed()))
     assert refusal == fx.Refused(
         "seat 3: wagers are not valid; correct or leave out", f"{game}-3.4"

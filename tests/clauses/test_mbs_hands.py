@@ -37,7 +37,7 @@ def test_a_hand_is_the_own_three_cards_and_both_shared_cards(game: str) -> None:
     assert judged(game, "2h3h4h5h9c") == ("high card", -300)
     with pytest.raises(ValueError, match="a hand is five different cards"):
         rank_hand(cards("2h3h4h5h6h7h"))
-    with pytest.raises(RecordError, match="3 cards; expected two cards"):
+    with pytest.raises(RecordError, match="3 cards; expected 2"):
         judged(game, "2h3h4h5h6h7h")
 
 

@@ -86,7 +86,7 @@ def test_a_card_that_cannot_be_of_this_deck_stops_the_round(fault: str) -> None:
     assert refused(croupier.try_(f.CommunityTurned(1)))
 
     true = f.SupervisorRuled("misread", card=HiddenCard(card("7s")))
-    assert refused(croupier.try_(true)).clause == "NSW-14.12"
+    assert refused(croupier.try_(true)).clause == "house rule"
     croupier.do(true, SUPERVISOR)
     for name in ("2h", "8h", "Jd"):
         croupier.do(f.CardDrawn(HiddenCard(card(name))), SHOE)

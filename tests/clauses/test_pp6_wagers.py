@@ -116,7 +116,7 @@ def test_an_operator_may_make_both_circles_obligatory() -> None:
     """Setting circles_optional: with it off, $ alone holds the lock like unequal circles do."""
     croupier = betting(circles_optional=False)
     flagged = put(croupier, 3, {"$": 500, "1": 500})
-    assert fx.Prompt("limit", 3, "PP6-R2b") in flagged
+    assert fx.Prompt("unequal", 3, "PP6-R2b") in flagged
     assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
     put(croupier, 3, {"2": 300})
     assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
@@ -181,7 +181,7 @@ def test_a_bonus_wager_needs_dollar_and_stays_within_it() -> None:
     assert fx.Prompt("limit", 3, "PP6-W1, PP6-R2c, PP6-R3") in put(croupier, 3, {"pair_plus": 600})
     flagged = put(croupier, 3, {"$": 500})
     assert fx.SetLamp(3, "fault") in flagged
-    assert fx.Prompt("limit", 3, "PP6-R2c, PP6-W2a") in flagged
+    assert fx.Prompt("bonus above", 3, "PP6-R2c, PP6-W2a") in flagged
     croupier.do(f.BetsClosed())
     croupier.let_it_ride()
     wager = row(croupier, 3)["wagers"]["pair_plus"]

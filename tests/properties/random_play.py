@@ -14,6 +14,7 @@ from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.authority import MEASURED_ONLY
 from controller.rules.engine.common import POT, POT_SEAT, spot_of, undecided, unresolved
 from controller.rules.engine.deal import uses_packets
 from controller.rules.engine.settlement import to_open, to_settle
@@ -93,7 +94,8 @@ class Chaos(Croupier):
                 elif self.state.spots.get((number, spot)) != cents:
                     self.try_(f.WagerRead(number, spot, cents), CHIPS)
         if self.state.rules.book.family == "ricochet":
-            self.try_(f.WagerRead(POT_SEAT, POT, self.state.rules.money.ante or 0), CHIPS)
+            due = (self.state.rules.money.ante or 0) + self.state.carried
+            self.try_(f.WagerRead(POT_SEAT, POT, due), CHIPS)
         effects = self.try_(f.BetsClosed())
         if any(isinstance(e, fx.Refused) for e in effects):
             self.try_(f.SeatLeftOut(self.rng.randint(1, 7)))
@@ -131,8 +133,9 @@ class Chaos(Croupier):
         assert table is not None
         number = table.to_act
         assert number is not None
-        if self.state.spots.get((POT_SEAT, POT)) != table.pot:
-            self.try_(f.WagerRead(POT_SEAT, POT, table.pot), CHIPS)
+        due = table.pot + self.state.carried
+        if self.state.spots.get((POT_SEAT, POT)) != due:
+            self.try_(f.WagerRead(POT_SEAT, POT, due), CHIPS)
         elif self.rng.random() < 0.6:
             self.try_(f.WagerRead(number, "play", self.state.rules.money.ante or 0), CHIPS)
             self.try_(f.Played(number))
@@ -143,7 +146,10 @@ class Chaos(Croupier):
         state = self.state
         self.try_(f.DisputeDecided(min(state.disputes, default=1), "stands"), SUPERVISOR)
         if state.rules.book.family == "ricochet":
-            self.try_(f.WagerRead(POT_SEAT, POT, 0), CHIPS)
+            stays = state.result.get("pot_carried")
+            carried = 0 if stays is None else state.carried + stays
+            self.clear_table()
+            self.try_(f.WagerRead(POT_SEAT, POT, carried), CHIPS)
             self.try_(f.RoundEnded())
             return
         due, closed = to_settle(state), to_open(state)
@@ -266,7 +272,7 @@ def random_fact(croupier: Chaos) -> tuple[f.What, f.Source]:
     )
     what = rng.choice(makers)()
     by: f.Source
-    if isinstance(what, f.MEASURED_ONLY):
+    if isinstance(what, MEASURED_ONLY):
         by = f.Measured("sensor")
     else:
         by = SUPERVISOR if rng.random() < 0.7 else f.Declared("D1", f.Role.DEALER)

@@ -89,6 +89,7 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         excluded=state.excluded,
         meter=state.meter,
         link_up=state.link_up,
+        carried=state.carried,
         deck=state.deck,
         min_wager=limits[0],
         max_wager=limits[1],
@@ -169,8 +170,18 @@ def _advise(state: TableState, number: int) -> Step:
         broken.append(state.rules.book.clauses.equal)
     effects.append(fx.SetLamp(number, "fault" if broken else "open" if not wagers else "live"))
     if broken:
-        effects.append(fx.Prompt("limit", number, ", ".join(broken)))
+        effects.append(_advice(state, number, broken))
     return state, tuple(effects)
+
+
+def _advice(state: TableState, number: int, broken: list[str]) -> fx.Effect:
+    """What is wrong with a seat's wagers, in words where there are some."""
+    clauses = state.rules.book.clauses
+    if clauses.equal in broken and state.rules.book.family == "let it ride":
+        return fx.Prompt("unequal", number, ", ".join(broken))
+    if any(clause in broken for clause in clauses.side_at_most_base.values()):
+        return fx.Prompt("bonus above", number, ", ".join(broken))
+    return fx.Prompt("limit", number, ", ".join(broken))
 
 
 def credits_read(state: TableState, what: f.CreditsRead, _: f.Fact) -> Step:
@@ -259,9 +270,11 @@ def _betting(state: TableState) -> list[int]:
 
 
 def _check_pot(state: TableState) -> None:
-    ante = state.rules.money.ante
-    if state.rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != ante:
-        raise Refusal(f"the pot must hold the dealer's ante of {ante}", "RICO-1a")
+    ante = state.rules.money.ante or 0
+    due = ante + state.carried
+    if state.rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != due:
+        carried = f" and {state.carried} carried over" if state.carried else ""
+        raise Refusal(f"the pot must hold the dealer's ante of {ante}{carried}", "RICO-1a")
 
 
 def lock(state: TableState) -> Step:

@@ -115,9 +115,12 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
     if progress(state) == expected(state):
         state, more = _deal_complete(state)
         return state, (*effects, *more)
+    return state, (*effects, deal_prompt(state))
+
+
+def deal_prompt(state: TableState) -> fx.Effect:
     following = next_place(state)
-    prompt = fx.Prompt("deal dealer") if following == DEALER else fx.Prompt("deal seat", following)
-    return state, (*effects, prompt)
+    return fx.Prompt("deal dealer") if following == DEALER else fx.Prompt("deal seat", following)
 
 
 def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> bool:

@@ -170,6 +170,14 @@ class ClaimJackpot:
 
 
 @dataclass(frozen=True, slots=True)
+class WithdrawClaim:
+    """The round or the claiming hand went void after the claim was sent (AMB-P16)."""
+
+    round_no: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PublishRound:
     """The finished round as a record, and its settlement."""
 
@@ -216,6 +224,7 @@ Effect = (
     | ShowKickout
     | ShowPot
     | ClaimJackpot
+    | WithdrawClaim
     | PublishRound
     | PayDifference
     | StartTimer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Literal
+from typing import Literal
 
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.hands import Hand
@@ -431,6 +431,15 @@ class SeatSettled(What):
 
 
 @dataclass(frozen=True, slots=True)
+class CardCorrected(What):
+    """A card of an open hand is another than the device read; ``number`` counts from 1."""
+
+    seat: int
+    number: int
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
 class DisputeRaised(What):
     seat: int
     about: str
@@ -467,29 +476,3 @@ class Fact:
     what: What
     by: Source
     at_ms: int = 0
-
-
-_SUPERVISORS: Final = frozenset((Role.GAMES_SUPERVISOR, Role.CASINO_SUPERVISOR))
-_ANY_CHECKER: Final = _SUPERVISORS | {Role.INSPECTOR}
-
-AUTHORITY: Final[dict[type[What], tuple[frozenset[Role], str]]] = {
-    LimitsChanged: (_SUPERVISORS, "NSW-6.5"),
-    CountOrdered: (_ANY_CHECKER, "NSW-3.8"),
-    WagerDeclared: (_SUPERVISORS, "NSW-5.7"),
-    WagerRefused: (_SUPERVISORS, "NSW-14.11"),
-    SeatExcluded: (_SUPERVISORS, "NSW-12.12"),
-    SeatReadmitted: (_SUPERVISORS, "NSW-12.12.4"),
-    OrderDirected: (_SUPERVISORS, "NSW-12.12"),
-    DeckChanged: (_SUPERVISORS, "NSW-3.7"),
-    HandsRemapped: (_SUPERVISORS, "MBS3-5.3"),
-    HandVoided: (frozenset((Role.CASINO_SUPERVISOR,)), "NSW-14.3"),
-    OutcomeInvalidated: (_SUPERVISORS, "NSW-14.4"),
-    SupervisorRuled: (_SUPERVISORS, "NSW-14.12"),
-    SeatRuled: (_SUPERVISORS, "NSW-14.12"),
-    DisputeDecided: (_SUPERVISORS, "NSW-14.12"),
-    PayCorrected: (_SUPERVISORS, "NSW-14.12"),
-}
-"""Facts that only somebody with this role may declare, and the clause that says so."""
-
-MEASURED_ONLY: Final = (CardDrawn, PacketDispensed, CutCardSeen, CreditsRead, WagerRead)
-"""What a device measures; a person declares it only through a fact of its own kind."""

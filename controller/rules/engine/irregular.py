@@ -26,15 +26,12 @@ from controller.rules.engine.common import (
     with_seat,
 )
 from controller.rules.engine.deal import (
-    DEALER,
-    assign,
-    dealt_seats,
     expected,
     progress,
     uses_packets,
 )
 from controller.rules.engine.export import money_settings, paid_nets, with_result
-from controller.rules.engine.settlement import judged_again, paid_back
+from controller.rules.engine.settlement import judged_again, paid_back, to_open
 from controller.rules.engine.state import Frozen, Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
@@ -147,7 +144,10 @@ def void_round(state: TableState, clause: str) -> Step:
         effects.append(fx.SetLamp(number, "void"))
     if contributions:
         effects.append(fx.ReverseContributions(state.round_no, tuple(contributions)))
-    suspect = state.deck.suspect or any(map(_faults_deck, state.events))
+    if state.claims and not to_open(state):
+        seats = tuple(seat for seat, _, _ in state.claims)
+        effects.append(fx.WithdrawClaim(state.round_no, seats))
+    suspect = state.deck.suspect or any(map(ev.faults_deck, state.events))
     state = replace(
         state,
         phase=Phase.VOIDING,
@@ -159,12 +159,6 @@ def void_round(state: TableState, clause: str) -> Step:
     )
     state = with_result(state)
     return state, (*effects, *paid_back(state, before))
-
-
-def _faults_deck(event: ev.Event) -> bool:
-    return isinstance(event, ev.ForeignCard) or (
-        isinstance(event, ev.DeckCount) and event.count != ev.FULL_DECK
-    )
 
 
 def void_hand(state: TableState, number: int, clause: str) -> Step:
@@ -332,10 +326,12 @@ def card_fault(state: TableState, _what: f.UnknownCardSeen, _: f.Fact) -> Step:
 
 
 def card_fault_reported(state: TableState, what: f.CardFaultReported, _: f.Fact) -> Step:
+    """A person found the fault with the cards in hand: there is nothing to misread."""
+    answers = ("confirmed", "resume")
     if what.kind == "foreign":
-        return freeze(state, "A foreign card is reported.", CARD_FAULT, ev.ForeignCard())
+        return freeze(state, "A foreign card is reported.", answers, ev.ForeignCard())
     question = f"The deck is reported {what.kind}: {what.count} cards."
-    return freeze(state, question, CARD_FAULT, ev.DeckCount(what.count))
+    return freeze(state, question, answers, ev.DeckCount(what.count))
 
 
 def deck_counted(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
@@ -355,122 +351,5 @@ def shuffler_failed(state: TableState, _what: f.ShufflerFailed, _: f.Fact) -> St
     return freeze(state, "The shuffler failed in the round.", ("resume", "confirmed"), event)
 
 
-# --- the supervisor rules ----------------------------------------------------------------------
-
-
-def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -> Step:
-    frozen = state.frozen
-    assert frozen is not None
-    if what.ruling not in frozen.answers:
-        answers = ", ".join(frozen.answers)
-        raise Refusal(
-            f"{what.ruling!r} does not answer the question; answers: {answers}", "NSW-14.12"
-        )
-    thawed = replace(state, phase=frozen.phase, frozen=None)
-    confirmed = ev.SupervisorConfirmed(person(fact), f"{what.ruling}: {frozen.question}")
-    match what.ruling:
-        case "confirmed":
-            assert frozen.event is not None
-            thawed = replace(thawed, events=(*thawed.events, confirmed))
-            return happened(thawed, frozen.event)
-        case "misread":
-            return _misread(thawed, what, fact, confirmed, frozen.held)
-        case "void":
-            return _ruled_void(thawed, frozen, confirmed)
-        case _:
-            kept = tuple(e for e in thawed.events if e is not frozen.event)
-            thawed = replace(
-                thawed,
-                events=(*kept, confirmed),
-                deck=replace(thawed.deck, device_ready=True),
-            )
-            return thawed, (*next_prompt(thawed),)
-
-
-def _misread(
-    state: TableState,
-    what: f.SupervisorRuled,
-    fact: f.Fact,
-    note_: ev.Event,
-    held: tuple[HiddenCard, ...] | None,
-) -> Step:
-    """The card on the table is another than the device read: the record of it is corrected."""
-    if what.card is None or (held is None and not state.drawn):
-        raise Refusal("say which card it really is", "NSW-12.9")
-    if any(c == what.card for c in (state.drawn[:-1] if held is None else state.drawn)):
-        raise Refusal("that card is already out: it cannot be the misread one", "NSW-12.9")
-    if held is not None:
-        return _dealt_after_all(
-            replace(state, events=(*state.events, note_)), what.card, fact, held
-        )
-    drawn = (*state.drawn[:-1], what.card)
-    state = replace(state, drawn=drawn, events=(*state.events, note_))
-    return state, next_prompt(state)
-
-
-def _dealt_after_all(
-    state: TableState, true: HiddenCard, fact: f.Fact, held: tuple[HiddenCard, ...]
-) -> Step:
-    """The held card, now known, goes through the deal like any other."""
-    from controller.rules.engine.phases import TABLE
-
-    cards: tuple[HiddenCard, ...] = ()
-    for card in held:
-        cards += (true,) if card in (*state.drawn, *cards) else (card,)
-    packet = uses_packets(state.rules) and bool(held)
-    reading = f.PacketDispensed(cards) if packet else f.CardDrawn(true)
-    handler = TABLE[state.rules.book.family][state.phase][type(reading)]
-    return handler(state, reading, fact)
-
-
-def _ruled_void(state: TableState, frozen: Frozen, confirmed: ev.Event) -> Step:
-    """Void by the supervisor's word where the book is silent: every seat's wagers are voided."""
-    if state.rules.book.family == "ricochet":
-        state = replace(state, events=(*state.events, confirmed))
-        return void_round(state, "supervisor")
-    kept = tuple(e for e in state.events if e is not frozen.event)
-    voided = tuple(ev.WagersVoidedBySupervisor(n) for n in sorted(state.seats))
-    state = replace(state, events=(*kept, confirmed, *voided))
-    return void_round(state, "supervisor")
-
-
-def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
-    seat = in_round(state, what.seat)
-    confirmed = ev.SupervisorConfirmed(person(fact), f"seat {what.seat}: {what.ruling} {what.note}")
-    if what.ruling == "stays live":
-        live = seat.stays_live | seat.locked.keys()
-        state = with_seat(state, what.seat, stays_live=live)
-        state = replace(state, events=(*state.events, confirmed))
-        return state, next_prompt(state)
-    if seat.held is None:
-        raise Refusal(f"seat {what.seat} has no open question", "NSW-14.12")
-    if what.ruling == "hand void":
-        state = replace(state, events=(*state.events, confirmed))
-        return happened(state, ev.WagersVoidedBySupervisor(what.seat))
-    kept = tuple(e for e in state.events if not _holds(e, what.seat))
-    state = replace(state, events=(*kept, confirmed))
-    state = with_seat(state, what.seat, held=None)
-    if what.ruling == "ride":
-        state = ride_rest(state, what.seat)
-    return state, next_prompt(state)
-
-
-def _holds(event: ev.Event, seat: int) -> bool:
-    asked = (ev.AbsentPlayer, ev.UnequalWagers, ev.PlayerCardCount)
-    return isinstance(event, asked) and event.seat == seat
-
-
 def note(state: TableState, fact: f.Fact, text: str) -> TableState:
     return replace(state, notes=(*state.notes, f"{person(fact)}: {text}"))
-
-
-def complete_hands(state: TableState) -> list[int]:
-    """Seats whose hand has the wrong number of cards under the present plan."""
-    hands = assign(state)
-    return [
-        n
-        for n in dealt_seats(state)
-        if n not in state.stray
-        and n != DEALER
-        and len(hands.seats[n]) != state.rules.book.card_count
-    ]

@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from typing import Final
 
 from controller.rules.book import Family
-from controller.rules.engine import betting, dealing, decisions, house, irregular, settlement
+from controller.rules.engine import (
+    betting,
+    corrections,
+    dealing,
+    decisions,
+    house,
+    irregular,
+    ruling,
+    settlement,
+)
 from controller.rules.engine import facts as f
 from controller.rules.engine import ricochet_play as ricochet
 from controller.rules.engine.common import Handler
@@ -37,7 +46,7 @@ ANYWHERE: Final[Row] = {
     f.CountOrdered: house.count_ordered,
     f.DisputeRaised: settlement.dispute_raised,
     f.DisputeDecided: settlement.dispute_decided,
-    f.PayCorrected: settlement.pay_corrected,
+    f.PayCorrected: corrections.pay_corrected,
 }
 """Facts about the table, possible in every phase."""
 
@@ -63,11 +72,10 @@ CARDS_ARE_OUT: Final[Row] = {
     f.StrayHandFound: irregular.stray_hand_found,
     f.CountFound: irregular.count_found,
     f.HandVoided: irregular.hand_voided,
-    f.SeatRuled: irregular.seat_ruled,
+    f.SeatRuled: ruling.seat_ruled,
     f.CardsHandled: decisions.cards_handled,
     f.WagersCorrected: irregular.wagers_corrected,
     f.CorrectionRefused: irregular.correction_refused,
-    f.SelectionRevealed: betting.selection_revealed,
     f.BetsClosed: betting.close_confirmed,
 }
 
@@ -94,7 +102,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.DeckCounted: house.deck_counted_idle,
         f.UnknownCardSeen: house.card_fault_idle,
         f.CardFaultReported: house.card_fault_idle,
-        f.CountFound: settlement.count_found_after,
+        f.CountFound: corrections.count_found_after,
         f.ShufflerFailed: irregular.shuffler_failed,
     },
     Phase.BETTING: {
@@ -130,8 +138,9 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.PacketDispensed: dealing.dealt,
         f.HandsRemapped: irregular.hands_remapped,
         f.Folded: irregular.folded,
+        f.SelectionRevealed: betting.selection_revealed,
     },
-    Phase.DECISION_1: DECIDING,
+    Phase.DECISION_1: {**DECIDING, f.SelectionRevealed: betting.selection_revealed},
     Phase.DECISION_2: {k: v for k, v in DECIDING.items() if k is not f.OrderDirected},
     Phase.SETTLEMENT: {
         **CARDS_ARE_OUT,
@@ -140,6 +149,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.HandOpened: settlement.hand_opened,
         f.SeatSettled: settlement.seat_settled,
         f.JackpotLocked: settlement.jackpot_locked,
+        f.CardCorrected: corrections.card_corrected,
         f.BonusCardTurned: settlement.bonus_card_turned,
         f.BetsOpened: settlement.opened_too_early,
         f.RoundEnded: settlement.round_ended,
@@ -156,7 +166,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.CardsHandled: decisions.cards_handled,
         f.DeckCounted: irregular.deck_counted,
         f.OutcomeInvalidated: irregular.outcome_invalidated,
-        f.SupervisorRuled: irregular.supervisor_ruled,
+        f.SupervisorRuled: ruling.supervisor_ruled,
     },
 }
 
@@ -202,7 +212,7 @@ _RICOCHET: Final[Mapping[Phase, Row]] = {
         f.WagerRead: dealing.wager_moved,
         f.CardDrawn: dealing.excess_card,
         f.OutcomeInvalidated: irregular.outcome_invalidated,
-        f.SupervisorRuled: irregular.supervisor_ruled,
+        f.SupervisorRuled: ruling.supervisor_ruled,
     },
 }
 

@@ -16,7 +16,6 @@ TEXTS: Final[Mapping[str, str]] = {
     "deal seat": "Deal: next seat {seat}",
     "deal dealer": "Deal: next the dealer",
     "press close": "A card is out: press NO MORE BETS",
-    "select": "Wait: selection",
     "decide": "Seat {seat}: take back {detail}, or let it ride?",
     "turn": "All decided. Turn community card {detail}",
     "take back": "Seat {seat}: return wager {detail}",

@@ -19,10 +19,11 @@ from controller.rules.engine.common import (
 from controller.rules.engine.dealing import wager_moved
 from controller.rules.engine.export import record_of, with_result
 from controller.rules.engine.irregular import CARD_FAULT, freeze
-from controller.rules.engine.settlement import close_round
+from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard
 from controller.rules.hands import rank5
+from controller.rules.money import split_pot
 from controller.rules.ricochet import Showdown, fold, open_showdown, play
 from controller.rules.ricochet_settle import settle_bonus_wagers
 
@@ -39,7 +40,7 @@ def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step
         for spot, wager in settle_bonus_wagers(record, seat).items():
             if wager["status"] != "supervisor":
                 effects.append(fx.ShowAward(seat.seat, spot, wager["to_player"]))
-    return state, (*effects, *_ask(state))
+    return state, (*effects, *ask(state))
 
 
 def chips_moved(state: TableState, what: f.WagerRead, fact: f.Fact) -> Step:
@@ -52,8 +53,8 @@ def chips_moved(state: TableState, what: f.WagerRead, fact: f.Fact) -> Step:
     state = replace(state, spots={**state.spots, (what.seat, what.spot): what.cents})
     if asked and what.cents not in (0, state.rules.money.ante):
         return state, (fx.Prompt("play bet", what.seat),)
-    ask = what.seat == POT_SEAT and state.phase is Phase.ACTION
-    return state, _ask(state) if ask else ()
+    pot_moved = what.seat == POT_SEAT and state.phase is Phase.ACTION
+    return state, ask(state) if pot_moved else ()
 
 
 def _settled_spot(state: TableState, what: f.WagerRead) -> bool:
@@ -64,18 +65,23 @@ def _settled_spot(state: TableState, what: f.WagerRead) -> bool:
     return state.phase is Phase.SETTLEMENT or what.spot in ("rapid_fire", "hedge")
 
 
-def _ask(state: TableState) -> tuple[fx.Effect, ...]:
+def ask(state: TableState) -> tuple[fx.Effect, ...]:
     """The next seat is asked once the chips of the last one lie in the pot (AMB-R09)."""
     table = _showdown(state)
     number = table.to_act
     if number is None:
         return ()
-    if reading(state, POT_SEAT, POT) != table.pot:
-        return (fx.Prompt("move to pot", detail=str(table.pot)),)
+    if reading(state, POT_SEAT, POT) != pot_due(state):
+        return (fx.Prompt("move to pot", detail=str(pot_due(state))),)
     alone = len(table.waiting) == 1 and not table.five and table.dealer is None
     offer = alone and state.rules.money.orphan_pot == "last_player"
     code = "act or take" if offer else "act"
     return (fx.Prompt(code, number), fx.SetLamp(number, "your turn"))
+
+
+def pot_due(state: TableState) -> int:
+    """What must lie on the pot spot: this round's pot and what earlier rounds left there."""
+    return _showdown(state).pot + state.carried
 
 
 def _showdown(state: TableState) -> Showdown:
@@ -88,7 +94,7 @@ def _check_turn(state: TableState, number: int) -> None:
     turn = _showdown(state).to_act
     if number != turn:
         raise Refusal(f"seat {turn} acts now", "RICO-4")
-    pot = _showdown(state).pot
+    pot = pot_due(state)
     if reading(state, POT_SEAT, POT) != pot:
         raise Refusal(f"the pot must hold {pot} before the next hand", "RICO-4a")
 
@@ -151,19 +157,34 @@ def _after_action(state: TableState) -> Step:
     table = _showdown(state)
     effects: tuple[fx.Effect, ...] = (fx.ShowPot(table.pot),)
     if table.to_act is not None:
-        return state, (*effects, *_ask(state))
-    if reading(state, POT_SEAT, POT) != table.pot:
-        effects += (fx.Prompt("move to pot", detail=str(table.pot)),)
+        return state, (*effects, *ask(state))
+    if reading(state, POT_SEAT, POT) != pot_due(state):
+        effects += (fx.Prompt("move to pot", detail=str(pot_due(state))),)
     state = with_result(replace(state, phase=Phase.SETTLEMENT))
     winners = tuple(state.result["pot_winners"] or ())
     named = ", ".join(str(w) for w in winners) or "nobody"
-    return state, (*effects, fx.ShowPot(table.pot, winners), fx.Prompt("award pot", detail=named))
+    award = (fx.ShowPot(table.pot, winners), fx.Prompt("award pot", detail=named))
+    return state, (*effects, *award, *_carried_shares(state))
+
+
+def _carried_shares(state: TableState) -> tuple[fx.Effect, ...]:
+    """A carried pot goes with this round's, beside the record, which knows one round only."""
+    last_first = [n for n in reversed(_showdown(state).order) if n in state.result["pot_winners"]]
+    if not state.carried or not last_first:
+        return ()
+    one_each = state.rules.money.odd_chips == "one_each_from_last"
+    chip = state.rules.money.smallest_chip
+    shares = split_pot(state.carried, last_first, chip, one_each=one_each)
+    return tuple(fx.ShowAward(n, "carried pot", cents) for n, cents in sorted(shares.items()))
 
 
 def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
-    carried = state.result is not None and "pot_carried" in state.result
-    if reading(state, POT_SEAT, POT) and not carried:
-        raise Refusal("the pot has not been paid out", "RICO-9")
+    stays = state.result.get("pot_carried")
+    carried = 0 if stays is None else state.carried + stays
+    if reading(state, POT_SEAT, POT) != carried:
+        raise Refusal(f"the pot must hold {carried} at the end of the round", "RICO-9")
+    for row in state.result["seats"]:
+        check_collected(state, row, "RICO-9")
     if state.disputes:
         raise Refusal(f"seat {min(state.disputes)}: a dispute is open", "NSW-14.12")
-    return close_round(state)
+    return close_round(replace(state, carried=carried))

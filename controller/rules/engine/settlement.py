@@ -7,7 +7,6 @@ from typing import Any
 
 from controller.rules import events as ev
 from controller.rules.cards import PublicMoment, reveal
-from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
@@ -21,10 +20,8 @@ from controller.rules.engine.export import (
     with_result,
 )
 from controller.rules.engine.state import Archive, Phase, TableState
-from controller.rules.errors import RecordError
 from controller.rules.hands import HAND_BY_NAME, HAND_NAMES
 from controller.rules.paytables import JackpotShare
-from controller.rules.settle import settle
 
 KEPT_ROUNDS = 50
 PROGRESSIVE = "progressive"
@@ -33,8 +30,8 @@ SIX_CARD = "six_card"
 
 def begin_settlement(state: TableState) -> Step:
     """Entered once, when the second community card is open."""
-    state, effects = _finish_if_known(state)
-    return state, (*effects, *_next(state))
+    state, effects = finish_if_known(state)
+    return state, (*effects, *next_step(state))
 
 
 def judged_again(state: TableState) -> Step:
@@ -44,13 +41,16 @@ def judged_again(state: TableState) -> Step:
     """
     before, shown = paid_nets(state), state.result is not None
     claims = tuple(c for c in state.claims if not state.seats[c[0]].out)
-    state = replace(state, claims=claims, record=None, result=None)
+    gone = tuple(seat for seat, _, _ in state.claims if state.seats[seat].out)
     claim: tuple[fx.Effect, ...] = ()
+    if gone and not to_open(state):
+        claim = (fx.WithdrawClaim(state.round_no, gone),)
+    state = replace(state, claims=claims, record=None, result=None)
     if claims and not to_open(state) and state.jackpot is None and not shown:
-        claim = (fx.ClaimJackpot(state.round_no, claims),)
-    state, envy = _finish_if_known(state)
+        claim += (fx.ClaimJackpot(state.round_no, claims),)
+    state, envy = finish_if_known(state)
     back = paid_back(state, before) if state.result is not None else ()
-    return state, (*claim, *envy, *back, *_next(state))
+    return state, (*claim, *envy, *back, *next_step(state))
 
 
 def paid_back(state: TableState, before: dict[int, int]) -> tuple[fx.Effect, ...]:
@@ -88,7 +88,7 @@ def _awaits_jackpot(state: TableState, number: int) -> bool:
     return state.jackpot is None and any(seat == number for seat, _, _ in state.claims)
 
 
-def _next(state: TableState) -> tuple[fx.Effect, ...]:
+def next_step(state: TableState) -> tuple[fx.Effect, ...]:
     """What the dealer does next."""
     due = [n for n in to_settle(state) if not _awaits_jackpot(state, n)]
     if due:
@@ -132,22 +132,22 @@ def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
         raise Refusal(f"seat {what.seat} was dealt {len(hidden)} cards: report the count", clause)
     opened = tuple(reveal(c, PublicMoment.HAND_OPENED) for c in hidden)
     state = with_seat(state, what.seat, opened=opened, **chips_at_opening(state, what.seat))
-    row = _row(settled_so_far(state), what.seat)
-    state = _note_claim(state, what.seat, row)
-    effects: list[fx.Effect] = [*_shown(state, what.seat, row)]
+    row = row_of(settled_so_far(state), what.seat)
+    state = note_claim(state, what.seat, row)
+    effects: list[fx.Effect] = [*show_hand(state, what.seat, row)]
     if state.magic_card in opened and PROGRESSIVE in seat.locked:
         effects.append(fx.ShowMagicHit((what.seat,)))
     if not to_open(state) and state.claims and state.jackpot is None:
         effects.append(fx.ClaimJackpot(state.round_no, state.claims))
-    state, more = _finish_if_known(state)
-    return state, (*effects, *more, *_next(state))
+    state, more = finish_if_known(state)
+    return state, (*effects, *more, *next_step(state))
 
 
-def _row(result: Any, number: int) -> Any:
+def row_of(result: Any, number: int) -> Any:
     return next(row for row in result["seats"] if row["seat"] == number)
 
 
-def _note_claim(state: TableState, number: int, row: Any) -> TableState:
+def note_claim(state: TableState, number: int, row: Any) -> TableState:
     """A share of the jackpot is claimed from the server; the table never pays it on its own."""
     table, wager = state.rules.book.progressive, row["wagers"].get(PROGRESSIVE)
     if table is None or wager is None or row["hand"] is None or wager["status"] == "refused":
@@ -158,7 +158,7 @@ def _note_claim(state: TableState, number: int, row: Any) -> TableState:
     return replace(state, claims=(*state.claims, (number, row["hand"], pay.percent)))
 
 
-def _shown(state: TableState, number: int, row: Any) -> tuple[fx.Effect, ...]:
+def show_hand(state: TableState, number: int, row: Any) -> tuple[fx.Effect, ...]:
     seat = state.seats[number]
     pays = {**row, "awards": [a for a in row["awards"] if a["kind"] != "envy"]}
     pays.pop("net")
@@ -186,9 +186,9 @@ def jackpot_locked(state: TableState, what: f.JackpotLocked, _fact: f.Fact) -> S
     result = settled_so_far(state)
     shown: tuple[fx.Effect, ...] = ()
     for number, _, _ in state.claims:
-        shown += _shown(state, number, _row(result, number))
-    state, more = _finish_if_known(state)
-    return state, (*shown, *more, *_next(state))
+        shown += show_hand(state, number, row_of(result, number))
+    state, more = finish_if_known(state)
+    return state, (*shown, *more, *next_step(state))
 
 
 def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) -> Step:
@@ -200,16 +200,16 @@ def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) ->
     if hidden is None:
         raise Refusal("the middle card has not come from the device", "PP6-M1c")
     card = reveal(hidden, PublicMoment.BONUS_CARD_TURNED)
-    state, effects = _finish_if_known(replace(state, bonus=card))
+    state, effects = finish_if_known(replace(state, bonus=card))
     shown: tuple[fx.Effect, ...] = ()
     for number in to_settle(state):
-        row = _row(state.result, number)
+        row = row_of(state.result, number)
         bonus = {**row, "wagers": {SIX_CARD: row["wagers"][SIX_CARD]}}
-        shown += _shown(state, number, bonus)
-    return state, (fx.ShowBonusCard(card), *effects, *shown, *_next(state))
+        shown += show_hand(state, number, bonus)
+    return state, (fx.ShowBonusCard(card), *effects, *shown, *next_step(state))
 
 
-def _finish_if_known(state: TableState) -> Step:
+def finish_if_known(state: TableState) -> Step:
     """Once every hand is open and every amount known, the whole round is settled."""
     waits = to_open(state) or (state.claims and state.jackpot is None) or _bonus_due(state)
     if waits or state.result is not None:
@@ -238,8 +238,8 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
         raise Refusal(turn, clause)
     if bonus_walk(state):
         state = with_seat(state, what.seat, bonus_settled=True)
-        return state, (fx.SetLamp(what.seat, "off"), *_next(state))
-    row = _row(settled_so_far(state), what.seat)
+        return state, (fx.SetLamp(what.seat, "off"), *next_step(state))
+    row = row_of(settled_so_far(state), what.seat)
     owed = [
         s for s in sorted(seat.lifted or ()) if row["wagers"].get(s, {}).get("status") == "lose"
     ]
@@ -261,7 +261,7 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
         state = replace(state, events=(*state.events, both))
         state = state if state.result is None else with_result(state)
     state = with_seat(state, what.seat, settled=True, called=called)
-    return state, (fx.SetLamp(what.seat, "off"), *_next(state))
+    return state, (fx.SetLamp(what.seat, "off"), *next_step(state))
 
 
 # --- closing -----------------------------------------------------------------------------------
@@ -286,11 +286,11 @@ def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
     if state.disputes:
         raise Refusal(f"seat {min(state.disputes)}: a dispute is open", "NSW-14.12")
     for row in state.result["seats"]:
-        _check_collected(state, row, clause)
+        check_collected(state, row, clause)
     return close_round(state)
 
 
-def _check_collected(state: TableState, row: Any, clause: str) -> None:
+def check_collected(state: TableState, row: Any, clause: str) -> None:
     """A lost wager must have been off its spot once (AMB-S06)."""
     seat = state.seats[row["seat"]]
     for spot, wager in row["wagers"].items():
@@ -340,78 +340,6 @@ def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
         # Before the first card there was no round: nothing is recorded (NSW-1.1-round).
         return replace(state, phase=Phase.IDLE), (fx.Prompt("shuffle"),)
     return close_round(state)
-
-
-def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step:
-    """A mis-pay is a new fact beside the closed round: the round itself is never touched."""
-    clause = state.rules.book.round_clauses.round
-    kept = {archive.round_no: i for i, archive in enumerate(state.history)}
-    if what.round_no not in kept:
-        raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
-    i = kept[what.round_no]
-    archive = state.history[i]
-    rows = [row for row in archive.result["seats"] if row["seat"] == what.seat]
-    if not rows or rows[0]["net"] is None:
-        raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
-    difference = _due(rows[0]) - what.paid_cents
-    difference -= sum(cents for seat, cents, _ in archive.corrections if seat == what.seat)
-    if difference == 0:
-        raise Refusal("the seat was paid what it is due", clause)
-    entry = (what.seat, difference, f"{person(fact)}: {what.note}")
-    fixed = replace(archive, corrections=(*archive.corrections, entry))
-    history = (*state.history[:i], fixed, *state.history[i + 1 :])
-    effect = fx.PayDifference(what.round_no, what.seat, difference)
-    return replace(state, history=history), (effect,)
-
-
-def _due(row: Any) -> int:
-    """What the seat had to be handed: stakes back, winnings and awards."""
-    due: int = sum(w["to_player"] for w in row["wagers"].values())
-    due += sum(a["amount"] for a in row["awards"])
-    return due - int(row.get("payout_cap_reduction", 0))
-
-
-def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> Step:
-    """A wrong count noticed after the round but before the next opening call (AMB-V07).
-
-    The closed round stays as it is; if its book voids it, the money goes back by corrections.
-    """
-    clause = state.rules.book.round_clauses.round
-    if not state.history or state.history[-1].round_no != state.round_no:
-        raise Refusal("there is no round that this could be about", clause)
-    archive = state.history[-1]
-    row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
-    if what.seat is not None:
-        row |= {"type": "player_card_count", "seat": what.seat}
-    played = archive.record["round"]
-    record = {**archive.record, "round": {**played, "events": [*played["events"], row]}}
-    try:
-        result = settle(decode_record(record))
-    except RecordError as error:
-        raise Refusal(error.problem, clause) from None
-    if result["house_net"] is None:
-        return state, (fx.AskSupervisor(result["question"], ("let it stand", "correct the pay")),)
-    changes = _differences(archive, result)
-    if not changes:
-        raise Refusal("the result stands", clause)
-    entries = tuple(
-        (seat, cents, f"{person(fact)}: {', '.join(result['clauses'])}") for seat, cents in changes
-    )
-    fixed = replace(archive, corrections=(*archive.corrections, *entries))
-    back = tuple(fx.PayDifference(archive.round_no, seat, cents) for seat, cents in changes)
-    state = replace(state, history=(*state.history[:-1], fixed))
-    return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back)
-
-
-def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:
-    """Seat by seat, what a new settlement adds to what was handed out."""
-    before = {row["seat"]: row["net"] for row in archive.result["seats"]}
-    nets = [(row["seat"], row["net"]) for row in result["seats"]]
-    return [
-        (seat, net - before[seat])
-        for seat, net in nets
-        if net is not None and before[seat] is not None and net != before[seat]
-    ]
 
 
 def dispute_raised(state: TableState, what: f.DisputeRaised, _: f.Fact) -> Step:

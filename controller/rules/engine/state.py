@@ -131,12 +131,15 @@ class TableState:
     face_up: Mapping[int, tuple[Card, ...]] = field(default_factory=dict)
     """Ricochet: open cards by seat; seat 0 is the dealer."""
     showdown: Showdown | None = None
+    carried: int = 0
+    """Ricochet: what lies on the pot from earlier rounds that nobody won."""
     actions: Mapping[int, str] = field(default_factory=dict)
     handled_all: bool = False
     first: tuple[int, ...] = ()
     """Seats directed to decide first."""
     events: tuple[ev.Event, ...] = ()
     voided_by: str | None = None
+    """The clause (or "supervisor") that made the round void."""
     frozen: Frozen | None = None
     commitment: str | None = None
     revealed: bool = False

@@ -6,6 +6,7 @@ A fact that does not fit leaves the state untouched, the very same object, and y
 from __future__ import annotations
 
 from controller.rules.engine import facts as f
+from controller.rules.engine.authority import AUTHORITY, MEASURED_ONLY
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.effects import Refused
 from controller.rules.engine.phases import ANYWHERE, TABLE
@@ -16,14 +17,23 @@ def step(state: TableState, fact: f.Fact) -> Step:
     kind = type(fact.what)
     clause = state.rules.book.round_clauses.round
     if why := _unauthorised(fact):
-        return state, (Refused(*why),)
+        return state, (_refused(state, *why),)
     handler = TABLE[state.rules.book.family].get(state.phase, {}).get(kind) or ANYWHERE.get(kind)
     if handler is None:
         return state, (Refused(f"{_words(kind)}: not while {state.phase.value}", clause),)
     try:
         return handler(state, fact.what, fact)
     except Refusal as refusal:
-        return state, (Refused(refusal.reason, refusal.clause),)
+        return state, (_refused(state, refusal.reason, refusal.clause),)
+
+
+HOUSE_RULE = "house rule"
+
+
+def _refused(state: TableState, reason: str, clause: str) -> Refused:
+    """A rule that this table's book does not state is the house's, not another book's clause."""
+    own = clause.startswith(f"{state.rules.book.key}-")
+    return Refused(reason, clause if own else HOUSE_RULE)
 
 
 def _words(kind: type[f.What]) -> str:
@@ -33,9 +43,9 @@ def _words(kind: type[f.What]) -> str:
 
 def _unauthorised(fact: f.Fact) -> tuple[str, str] | None:
     kind = type(fact.what)
-    if kind in f.MEASURED_ONLY and not isinstance(fact.by, f.Measured):
+    if kind in MEASURED_ONLY and not isinstance(fact.by, f.Measured):
         return f"{_words(kind)} is measured, not declared", "NSW-5.7"
-    needed = f.AUTHORITY.get(kind)
+    needed = AUTHORITY.get(kind)
     if needed is None:
         return None
     roles, clause = needed

@@ -1,0 +1,133 @@
+"""What is put right afterwards: a misread card, a mis-pay, a count noticed after the round.
+
+A closed round is never touched: a correction is a new fact beside it, with who declared it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from controller.rules import events as ev
+from controller.rules.cards import HiddenCard, name
+from controller.rules.decode import decode_record
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import Refusal, Step, in_round, person, with_seat
+from controller.rules.engine.export import settled_so_far
+from controller.rules.engine.settlement import (
+    finish_if_known,
+    next_step,
+    note_claim,
+    row_of,
+    show_hand,
+    to_open,
+)
+from controller.rules.engine.state import Archive, TableState
+from controller.rules.errors import RecordError
+from controller.rules.settle import settle
+
+
+def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> Step:
+    """The open hand on the felt differs from what the device read: the record follows the felt.
+
+    Neither silently wins (AMB-S03): a supervisor declares the true card, before the seat is paid.
+    """
+    clause = state.rules.book.round_clauses.deck
+    seat = in_round(state, what.seat)
+    if seat.opened is None or seat.settled:
+        raise Refusal("only a card of an open hand that is not settled can be corrected", clause)
+    if not 1 <= what.number <= len(seat.opened):
+        raise Refusal(f"the hand has cards 1 to {len(seat.opened)}", clause)
+    if HiddenCard(what.card) in state.drawn:
+        raise Refusal(f"{name(what.card)} is already out", clause)
+    read = seat.opened[what.number - 1]
+    drawn = tuple(HiddenCard(what.card) if c == HiddenCard(read) else c for c in state.drawn)
+    opened = (*seat.opened[: what.number - 1], what.card, *seat.opened[what.number :])
+    text = f"seat {what.seat}: read {name(read)}, on the felt {name(what.card)}"
+    state = replace(
+        with_seat(state, what.seat, opened=opened),
+        drawn=drawn,
+        events=(*state.events, ev.SupervisorConfirmed(person(fact), text)),
+        claims=tuple(c for c in state.claims if c[0] != what.seat),
+        record=None,
+        result=None,
+    )
+    state = note_claim(state, what.seat, row_of(settled_so_far(state), what.seat))
+    effects = show_hand(state, what.seat, row_of(settled_so_far(state), what.seat))
+    if not to_open(state) and state.claims and state.jackpot is None:
+        effects += (fx.ClaimJackpot(state.round_no, state.claims),)
+    state, more = finish_if_known(state)
+    return state, (*effects, *more, *next_step(state))
+
+
+def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step:
+    """A mis-pay is a new fact beside the closed round: the round itself is never touched."""
+    clause = state.rules.book.round_clauses.round
+    kept = {archive.round_no: i for i, archive in enumerate(state.history)}
+    if what.round_no not in kept:
+        raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
+    i = kept[what.round_no]
+    archive = state.history[i]
+    rows = [row for row in archive.result["seats"] if row["seat"] == what.seat]
+    if not rows or rows[0]["net"] is None:
+        raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
+    difference = _due(rows[0]) - what.paid_cents
+    difference -= sum(cents for seat, cents, _ in archive.corrections if seat == what.seat)
+    if difference == 0:
+        raise Refusal("the seat was paid what it is due", clause)
+    entry = (what.seat, difference, f"{person(fact)}: {what.note}")
+    fixed = replace(archive, corrections=(*archive.corrections, entry))
+    history = (*state.history[:i], fixed, *state.history[i + 1 :])
+    effect = fx.PayDifference(what.round_no, what.seat, difference)
+    return replace(state, history=history), (effect,)
+
+
+def _due(row: Any) -> int:
+    """What the seat had to be handed: stakes back, winnings and awards."""
+    due: int = sum(w["to_player"] for w in row["wagers"].values())
+    due += sum(a["amount"] for a in row["awards"])
+    return due - int(row.get("payout_cap_reduction", 0))
+
+
+def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> Step:
+    """A wrong count noticed after the round but before the next opening call (AMB-V07).
+
+    The closed round stays as it is; if its book voids it, the money goes back by corrections.
+    """
+    clause = state.rules.book.round_clauses.round
+    if not state.history or state.history[-1].round_no != state.round_no:
+        raise Refusal("there is no round that this could be about", clause)
+    archive = state.history[-1]
+    row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
+    if what.seat is not None:
+        row |= {"type": "player_card_count", "seat": what.seat}
+    played = archive.record["round"]
+    record = {**archive.record, "round": {**played, "events": [*played["events"], row]}}
+    try:
+        result = settle(decode_record(record))
+    except RecordError as error:
+        raise Refusal(error.problem, clause) from None
+    if result["house_net"] is None:
+        return state, (fx.AskSupervisor(result["question"], ("let it stand", "correct the pay")),)
+    changes = _differences(archive, result)
+    if not changes:
+        raise Refusal("the result stands", clause)
+    entries = tuple(
+        (seat, cents, f"{person(fact)}: {', '.join(result['clauses'])}") for seat, cents in changes
+    )
+    fixed = replace(archive, corrections=(*archive.corrections, *entries))
+    back = tuple(fx.PayDifference(archive.round_no, seat, cents) for seat, cents in changes)
+    state = replace(state, history=(*state.history[:-1], fixed))
+    return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back)
+
+
+def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:
+    """Seat by seat, what a new settlement adds to what was handed out."""
+    before = {row["seat"]: row["net"] for row in archive.result["seats"]}
+    nets = [(row["seat"], row["net"]) for row in result["seats"]]
+    return [
+        (seat, net - before[seat])
+        for seat, net in nets
+        if net is not None and before[seat] is not None and net != before[seat]
+    ]

@@ -1,0 +1,135 @@
+"""The supervisor's answers: to the question that froze the round, and about one seat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from controller.rules import events as ev
+from controller.rules.cards import HiddenCard
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine import ricochet_play as ricochet
+from controller.rules.engine import settlement
+from controller.rules.engine.common import (
+    Handler,
+    Refusal,
+    Step,
+    in_round,
+    next_prompt,
+    person,
+    with_seat,
+)
+from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.dealing import card_before_close, deal_prompt, dealt, first_card
+from controller.rules.engine.irregular import happened, ride_rest, void_round
+from controller.rules.engine.state import Frozen, Phase, TableState
+
+TAKES_CARDS: Final[Mapping[Phase, Handler]] = {
+    Phase.BETTING: card_before_close,
+    Phase.LOCKED: first_card,
+    Phase.DEALING: dealt,
+    Phase.DRAW: ricochet.drawn,
+}
+"""Phases in which a card is due, and what deals it."""
+
+
+def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -> Step:
+    frozen = state.frozen
+    assert frozen is not None
+    if what.ruling not in frozen.answers:
+        answers = ", ".join(frozen.answers)
+        reason = f"{what.ruling!r} does not answer the question; answers: {answers}"
+        raise Refusal(reason, "NSW-14.12")
+    thawed = replace(state, phase=frozen.phase, frozen=None)
+    confirmed = ev.SupervisorConfirmed(person(fact), f"{what.ruling}: {frozen.question}")
+    match what.ruling:
+        case "confirmed":
+            assert frozen.event is not None
+            thawed = replace(thawed, events=(*thawed.events, confirmed))
+            return happened(thawed, frozen.event)
+        case "misread":
+            thawed = replace(thawed, events=(*thawed.events, confirmed))
+            return _misread(thawed, what.card, frozen.held or (), fact)
+        case "void":
+            return _ruled_void(thawed, frozen, confirmed)
+        case _:
+            kept = tuple(e for e in thawed.events if e is not frozen.event)
+            deck = replace(thawed.deck, device_ready=True)
+            thawed = replace(thawed, events=(*kept, confirmed), deck=deck)
+            return thawed, where_we_are(thawed)
+
+
+def where_we_are(state: TableState) -> tuple[fx.Effect, ...]:
+    """What the dealer is asked once play goes on: the prompt line still shows the question."""
+    match state.phase:
+        case Phase.DEALING | Phase.LOCKED:
+            return (deal_prompt(state),)
+        case Phase.DEALT:
+            return (fx.Prompt("confirm deal"),)
+        case Phase.ACTION:
+            return ricochet.ask(state)
+        case Phase.DRAW if state.showdown is not None:
+            return (fx.Prompt("draw", state.showdown.to_act),)
+        case Phase.SETTLEMENT if state.showdown is None:
+            return settlement.next_step(state)
+        case _:
+            return next_prompt(state)
+
+
+def _misread(
+    state: TableState, true: HiddenCard | None, held: tuple[HiddenCard, ...], fact: f.Fact
+) -> Step:
+    """The card on the table is another than the device read: it is dealt as what it is."""
+    clause = state.rules.book.round_clauses.deck
+    if true is None:
+        raise Refusal("say which card it really is", clause)
+    if true in state.drawn:
+        raise Refusal("that card is already out: it cannot be the misread one", clause)
+    handler = TAKES_CARDS.get(state.phase)
+    if handler is None:
+        # No card was due: the doubtful one is set aside.
+        return state, where_we_are(state)
+    cards: tuple[HiddenCard, ...] = ()
+    for card in held:
+        cards += (true,) if card in (*state.drawn, *cards) else (card,)
+    packet = uses_packets(state.rules) and bool(held)
+    return handler(state, f.PacketDispensed(cards) if packet else f.CardDrawn(true), fact)
+
+
+def _ruled_void(state: TableState, frozen: Frozen, confirmed: ev.Event) -> Step:
+    """Void by the supervisor's word where the book is silent: every seat's wagers are voided."""
+    if state.rules.book.family == "ricochet":
+        state = replace(state, events=(*state.events, confirmed))
+        return void_round(state, "supervisor")
+    kept = tuple(e for e in state.events if e is not frozen.event)
+    voided = tuple(ev.WagersVoidedBySupervisor(n) for n in sorted(state.seats))
+    state = replace(state, events=(*kept, confirmed, *voided))
+    return void_round(state, "supervisor")
+
+
+def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
+    seat = in_round(state, what.seat)
+    confirmed = ev.SupervisorConfirmed(person(fact), f"seat {what.seat}: {what.ruling} {what.note}")
+    if what.ruling == "stays live":
+        live = seat.stays_live | seat.locked.keys()
+        state = with_seat(state, what.seat, stays_live=live)
+        state = replace(state, events=(*state.events, confirmed))
+        return state, where_we_are(state)
+    if seat.held is None:
+        raise Refusal(f"seat {what.seat} has no open question", "NSW-14.12")
+    if what.ruling == "hand void":
+        state = replace(state, events=(*state.events, confirmed))
+        return happened(state, ev.WagersVoidedBySupervisor(what.seat))
+    kept = tuple(e for e in state.events if not _holds(e, what.seat))
+    state = replace(state, events=(*kept, confirmed))
+    state = with_seat(state, what.seat, held=None)
+    if what.ruling == "ride":
+        state = ride_rest(state, what.seat)
+    return state, where_we_are(state)
+
+
+def _holds(event: ev.Event, seat: int) -> bool:
+    asked = (ev.AbsentPlayer, ev.UnequalWagers, ev.PlayerCardCount)
+    return isinstance(event, asked) and event.seat == seat

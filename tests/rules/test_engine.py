@@ -1,0 +1,225 @@
+"""The engine where no single clause speaks: corrections, carried pots, claims, prompts anew."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
+from controller.rules.cards import HiddenCard, PublicMoment, card, cards, reveal
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.common import POT, POT_SEAT
+from controller.rules.engine.opening import open_table
+from controller.rules.engine.prompts import TEXTS, text
+from controller.rules.engine.state import Phase
+from controller.rules.errors import SettingsError
+from tests.clauses.tables import SETTINGS, TODAY, base, only, refused, row, table
+
+
+def to_settlement(croupier: Croupier, wagers: dict[int, dict[str, int]]) -> None:
+    croupier.prepare()
+    croupier.bets(wagers)
+    croupier.deal()
+    croupier.decide()
+    croupier.turn(1)
+    croupier.decide()
+    croupier.turn(2)
+
+
+# --- hidden cards ------------------------------------------------------------------------------
+
+
+def test_a_hidden_card_shows_itself_to_nobody() -> None:
+    hidden = HiddenCard(card("Ah"))
+    assert repr(hidden) == str(hidden) == f"{hidden}" == "HiddenCard(?)"
+    assert hash(hidden) == hash(HiddenCard(card("2c")))
+    with pytest.raises(TypeError, match="cannot be serialised"):
+        hidden.__reduce__()
+    with pytest.raises(TypeError, match="not a public moment"):
+        reveal(hidden, "now")  # type: ignore[arg-type]
+    assert reveal(hidden, PublicMoment.HAND_OPENED) == card("Ah")
+
+
+# --- corrections -------------------------------------------------------------------------------
+
+
+def test_a_misread_card_of_an_open_hand_is_corrected_by_the_supervisor() -> None:
+    """The shoe read 9c, the felt shows Tc: a pair of tens is paid, and both stay on record."""
+    croupier = table("NSW", {4: "9cTd2h"}, "4s5s")
+    to_settlement(croupier, {4: base(1000)})
+    shown = only(croupier.do(f.HandOpened(4)), fx.ShowHand)
+    assert shown.hand == "high card"
+    correction = f.CardCorrected(4, 1, card("Tc"))
+    assert refused(croupier.try_(correction)).clause == "NSW-9.4"
+    assert only(croupier.do(correction, SUPERVISOR), fx.ShowHand).hand == "one pair"
+    croupier.settle()
+    assert row(croupier, 4)["net"] == 3000
+    events = croupier.state.history[-1].record["round"]["events"]
+    assert events[-1]["what"] == "seat 4: read 9c, on the felt Tc"
+
+
+@pytest.mark.parametrize(
+    ("correction", "reason"),
+    [
+        (f.CardCorrected(4, 4, card("Tc")), "the hand has cards 1 to 3"),
+        (f.CardCorrected(4, 1, card("4s")), "4s is already out"),
+        (f.CardCorrected(5, 1, card("Tc")), "seat 5 is not in this round"),
+    ],
+)
+def test_a_correction_that_cannot_be_is_refused(correction: f.CardCorrected, reason: str) -> None:
+    croupier = table("NSW", {4: "9cTd2h"}, "4s5s")
+    to_settlement(croupier, {4: base(1000)})
+    croupier.do(f.HandOpened(4))
+    assert refused(croupier.try_(correction, SUPERVISOR)).reason == reason
+
+
+def test_a_mispay_is_a_new_fact_beside_the_closed_round() -> None:
+    croupier = table("NSW", {4: "TcTd2h"}, "4s5s")
+    croupier.round({4: base(1000)})
+    closed = croupier.state.history[-1]
+    paid = f.PayCorrected(1, 4, 5000, "one stack short")
+    assert only(croupier.do(paid, SUPERVISOR), fx.PayDifference) == fx.PayDifference(1, 4, 1000)
+    after = croupier.state.history[-1]
+    assert (after.record, after.result) == (closed.record, closed.result)
+    assert after.corrections == ((4, 1000, "S1: one stack short"),)
+    again = refused(croupier.try_(paid, SUPERVISOR))
+    assert again.reason == "the seat was paid what it is due"
+
+
+# --- claims ------------------------------------------------------------------------------------
+
+
+def test_a_claim_is_withdrawn_when_its_round_goes_void() -> None:
+    croupier = table("MBS3", {2: "5h6h8h"}, "7h9h")
+    to_settlement(croupier, {2: base(1000, progressive=100)})
+    claim = only(croupier.do(f.HandOpened(2)), fx.ClaimJackpot)
+    assert claim.claims == ((2, "straight flush", 10),)
+    croupier.do(f.CardFaultReported("foreign"))
+    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert only(effects, fx.WithdrawClaim) == fx.WithdrawClaim(1, (2,))
+    assert only(effects, fx.ReverseContributions).cents == ((2, 100),)
+
+
+def test_a_selection_is_not_accepted_once_a_shared_card_is_open() -> None:
+    croupier = table("MEGA", {2: "5h6h8h"}, "7c9c")
+    croupier.prepare()
+    croupier.bets({2: base(1000, progressive=100)})
+    croupier.do(f.SelectionCommitted("digest"), f.Measured("selector"))
+    croupier.deal()
+    croupier.decide()
+    croupier.turn(1)
+    late = f.SelectionRevealed(card("9c"), None)
+    assert refused(croupier.try_(late, f.Measured("selector"))).reason.startswith(
+        "selection revealed: not while"
+    )
+
+
+# --- a carried pot -----------------------------------------------------------------------------
+
+
+def everybody_folds(croupier: Croupier) -> None:
+    croupier.plays = lambda _seat: False
+    croupier.round({1: {"ante": 500}, 3: {"ante": 500}})
+
+
+def test_a_carried_pot_waits_on_the_spot_and_goes_with_the_next_one() -> None:
+    """Kickout and two folds leave 15.00; the next winner gets it beside the round's own pot."""
+    kickout = cards("2c 3c 4d 5d Ac Ad Ah Kc Kd")  # the dealer's full house is kicked out
+    state = open_table("RICO", {**SETTINGS["RICO"], "orphan_pot": "carry"}, TODAY)
+    croupier = Croupier(state, stacked(kickout, random.Random(1)))
+    everybody_folds(croupier)
+    assert croupier.state.history[-1].result["pot_carried"] == 1500
+    assert croupier.state.carried == 1500
+    croupier.deck = stacked(cards("Qc 8d 6h 5s Ah Kd 9c 7s 3d Qd 4h 2s"), random.Random(1))
+    croupier.plays = lambda seat: seat == 1
+    told: list[Any] = []
+    croupier.told = lambda _fact, effects: told.extend(effects)
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    for seat in (1, 3):
+        croupier.place(seat, "ante", 500)
+    croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
+    short = refused(croupier.try_(f.BetsClosed()))
+    assert short.reason == "the pot must hold the dealer's ante of 500 and 1500 carried over"
+    croupier.do(f.WagerRead(POT_SEAT, POT, 2000), CHIPS)
+    croupier.do(f.BetsClosed())
+    croupier.ricochet()
+    assert fx.ShowAward(1, "carried pot", 1500) in told
+    assert row(croupier, 1)["net"] == 1000
+    assert croupier.state.carried == 0
+
+
+# --- the supervisor ----------------------------------------------------------------------------
+
+
+def test_after_the_ruling_the_dealer_is_asked_again() -> None:
+    croupier = table("RICO", {1: "Qc8d", 3: "6h5s"}, "AhKd9c7s3d")
+    croupier.prepare()
+    croupier.bets({1: {"ante": 500}, 3: {"ante": 500}})
+    croupier.deal()
+    croupier.do(f.DealConfirmed())
+    croupier.do(f.CardDrawn(croupier.draw()), SHOE)
+    assert croupier.is_in(Phase.FROZEN)
+    assert fx.Prompt("act", 3) in croupier.do(f.SupervisorRuled("resume"), SUPERVISOR)
+
+
+def test_a_rule_of_another_book_is_a_house_rule_here() -> None:
+    croupier = table("MBS3", {2: "5h6h8h"}, "7h9h")
+    assert refused(croupier.try_(f.BetsOpened())) == fx.Refused(
+        "the cards must be shuffled", "house rule"
+    )
+
+
+def test_a_profile_proposes_and_the_supervisor_decides() -> None:
+    """PP6 states nothing on a misdeal; under the NSW profile the question proposes void."""
+    croupier = table("PP6", {2: "5h6h8h"}, "7h2c9h", irregularity_profile="NSW")
+    croupier.prepare()
+    croupier.bets({2: {"$": 500}})
+    croupier.deal()
+    asked = only(croupier.do(f.DealtWrong()), fx.AskSupervisor)
+    assert asked.question.endswith("The profile proposes: void (NSW-12.1).")
+    croupier.do(f.SupervisorRuled("play on"), SUPERVISOR)
+    assert croupier.is_in(Phase.DECISION_1)
+
+
+# --- opening -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", sorted(SETTINGS))
+def test_a_table_does_not_open_without_its_choices(game: str) -> None:
+    """Every setting without a safe default is named at once, with what to choose between."""
+    required = {
+        "MBS3": {"meter_rule", "progressive_stake_returned", "seats", "deal_pattern"},
+        "MEGA": {
+            "meter_rule",
+            "progressive_stake_returned",
+            "seats",
+            "deal_pattern",
+            "selector",
+        },
+        "NSW": set(),
+        "PP6": {"seats", "irregularity_profile"},
+        "RICO": {"orphan_pot", "ante", "deal_pattern", "irregularity_profile"},
+    }[game]
+    if not required:
+        open_table(game, {}, TODAY)
+        return
+    with pytest.raises(SettingsError) as error:
+        open_table(game, {}, TODAY)
+    assert {key for _, key, _ in error.value.problems} == required
+    assert {code for code, _, _ in error.value.problems} == {"E-CFG-003"}
+    if "deal_pattern" in required:
+        assert 'Choose between "passes", "hands", "packets"' in str(error.value)
+
+
+def test_a_round_selection_is_no_setting_of_a_table() -> None:
+    with pytest.raises(SettingsError, match="is drawn for each round"):
+        open_table("MEGA", {**SETTINGS["MEGA"], "magic_card": "Qs"}, TODAY)
+
+
+def test_every_prompt_can_be_printed() -> None:
+    for code in TEXTS:
+        assert "{" not in text(fx.Prompt(code, 3, "detail"))
