@@ -169,7 +169,8 @@ def _after_action(state: TableState) -> Step:
 
 def _carried_shares(state: TableState) -> tuple[fx.Effect, ...]:
     """A carried pot goes with this round's, beside the record, which knows one round only."""
-    last_first = [n for n in reversed(_showdown(state).order) if n in state.result["pot_winners"]]
+    winners = state.result["pot_winners"] or ()
+    last_first = [n for n in reversed(_showdown(state).order) if n in winners]
     if not state.carried or not last_first:
         return ()
     one_each = state.rules.money.odd_chips == "one_each_from_last"

@@ -24,7 +24,8 @@ from controller.rules.engine.common import (
 from controller.rules.engine.deal import uses_packets
 from controller.rules.engine.dealing import card_before_close, deal_prompt, dealt, first_card
 from controller.rules.engine.irregular import happened, ride_rest, void_round
-from controller.rules.engine.state import Frozen, Phase, TableState
+from controller.rules.engine.state import Phase, TableState
+from controller.rules.rulings import AskSupervisor, rule_on
 
 TAKES_CARDS: Final[Mapping[Phase, Handler]] = {
     Phase.BETTING: card_before_close,
@@ -53,12 +54,22 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
             thawed = replace(thawed, events=(*thawed.events, confirmed))
             return _misread(thawed, what.card, frozen.held or (), fact)
         case "void":
-            return _ruled_void(thawed, frozen, confirmed)
+            return _ruled_void(thawed, confirmed)
         case _:
-            kept = tuple(e for e in thawed.events if e is not frozen.event)
+            kept = _answered(thawed)
             deck = replace(thawed.deck, device_ready=True)
             thawed = replace(thawed, events=(*kept, confirmed), deck=deck)
             return thawed, where_we_are(thawed)
+
+
+def _answered(state: TableState) -> tuple[ev.Event, ...]:
+    """The events without those that asked: one answer covers all that was asked meanwhile."""
+    rulings = state.rules.book.rulings
+    return tuple(
+        e
+        for e in state.events
+        if not any(isinstance(r, AskSupervisor) for r in rule_on(rulings, (e,)))
+    )
 
 
 def where_we_are(state: TableState) -> tuple[fx.Effect, ...]:
@@ -98,12 +109,12 @@ def _misread(
     return handler(state, f.PacketDispensed(cards) if packet else f.CardDrawn(true), fact)
 
 
-def _ruled_void(state: TableState, frozen: Frozen, confirmed: ev.Event) -> Step:
+def _ruled_void(state: TableState, confirmed: ev.Event) -> Step:
     """Void by the supervisor's word where the book is silent: every seat's wagers are voided."""
     if state.rules.book.family == "ricochet":
         state = replace(state, events=(*state.events, confirmed))
         return void_round(state, "supervisor")
-    kept = tuple(e for e in state.events if e is not frozen.event)
+    kept = _answered(state)
     voided = tuple(ev.WagersVoidedBySupervisor(n) for n in sorted(state.seats))
     state = replace(state, events=(*kept, confirmed, *voided))
     return void_round(state, "supervisor")
