@@ -13,7 +13,8 @@ help: ## print this help
 $(STAMP): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing; run: apt-get install -y python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } \
+	  || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@

@@ -162,20 +162,27 @@ def decode_wagers(value: object, book: Book) -> dict[str, int]:
     return wagers
 
 
+_BACK: Final[Mapping[object, frozenset[str]]] = {
+    (one, two): frozenset(s for s, d in ((SPOT_1, one), (SPOT_2, two)) if d == "withdraw")
+    for one in ("ride", "withdraw", None)
+    for two in ("ride", "withdraw", None)
+}
+"""The spots taken back, by the two decisions."""
+
+
 def _withdrawn(value: object) -> frozenset[str]:
     if value is None:
         return NOTHING_WITHDRAWN
     row = _object(value)
     if not row.keys() <= _DECIDABLE:
         _known(row, _DECIDABLE, "decision")
-    back = []
-    for spot, decision in row.items():
-        if decision == "withdraw":
-            back.append(spot)
-        elif decision != "ride" and decision is not None:
-            problem = f'{shown(decision)} is no decision; expected "ride" or "withdraw"'
-            raise RecordError("E-REC-008", f".{spot}", problem)
-    return frozenset(back) if back else NOTHING_WITHDRAWN
+    decisions = (row.get(SPOT_1), row.get(SPOT_2))
+    try:
+        return _BACK[decisions]
+    except (KeyError, TypeError):
+        spot = SPOT_2 if decisions[0] in ("ride", "withdraw", None) else SPOT_1
+        problem = f'{shown(row[spot])} is no decision; expected "ride" or "withdraw"'
+        raise RecordError("E-REC-008", f".{spot}", problem) from None
 
 
 def _action(value: object) -> str | None:
@@ -391,19 +398,22 @@ def decode_record(value: object) -> RoundRecord:
 
 def _check_not_too_many(record: RoundRecord) -> None:
     """A broken-off round explains cards that are missing, never cards too many."""
+    most = record.book.card_count
     for seat in record.seats:
-        if len(seat.cards) > record.book.card_count and not any(
-            isinstance(e, ev.PlayerCardCount) and e.seat == seat.seat for e in record.events
-        ):
-            raise _too_many(f"{seat.path}.cards", len(seat.cards), record.book.card_count)
+        if len(seat.cards) > most and not _counted(record, seat.seat):
+            raise _too_many(f"{seat.path}.cards", len(seat.cards), most)
         if len(seat.draw) > 3:
             raise _too_many(f"{seat.path}.draw", len(seat.draw), 3)
-    if len(record.community) > 2 and not any(
-        isinstance(e, ev.CommunityCount) for e in record.events
-    ):
+    if len(record.community) > 2 and not _counted(record, None):
         raise _too_many("$.round.community", len(record.community), 2)
     if len(record.dealer) > 5:
         raise _too_many("$.round.dealer", len(record.dealer), 5)
+
+
+def _counted(record: RoundRecord, seat: int | None) -> bool:
+    """Does an event tell how many cards the seat (or None: the community) was dealt?"""
+    kind = ev.CommunityCount if seat is None else ev.PlayerCardCount
+    return any(isinstance(e, kind) and getattr(e, "seat", None) == seat for e in record.events)
 
 
 def _too_many(path: str, found: int, most: int) -> RecordError:
