@@ -54,10 +54,12 @@ def main(argv: list[str] | None = None) -> int:
         known = ", ".join(COMMANDS)
         print(f"underfelt: no command {arguments[0]!r}; commands: {known}", file=sys.stderr)
         return EX_USAGE
+    if sys.stdout is None:
+        print("underfelt: standard output is closed", file=sys.stderr)
+        return EX_IOERR
     try:
         code: int = import_module(command[0]).run(arguments[1:])
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         return _output_failed(error)
     return code

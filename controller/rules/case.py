@@ -65,7 +65,7 @@ def make_case(record: RoundRecord) -> Case:
                 case.void_hands.setdefault(seat, void_clause)
             case HoldSeat(seat):
                 case.held.setdefault(seat, ruling)
-            case RefusePart(seat, spot, amount, clause):
+            case RefusePart(seat, spot, amount, clause) if amount:
                 case.late[seat, spot] = case.late.get((seat, spot), 0) + amount
                 case.late_clause[seat] = clause
             case KeepLive(seat, spot, clause):

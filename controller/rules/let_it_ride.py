@@ -90,7 +90,7 @@ class Round:
 
 def settle_let_it_ride(record: RoundRecord, case: Case) -> Result:
     settings = record.settings
-    if len(record.community) == 1:
+    if record.community and not record.events:
         _explain_shared(record)
     snapshot = settings.jackpot if settings.meter_rule == "snapshot" else None
     table = Round(record, case, Meter(settings.jackpot, settings.jackpot_reset, snapshot))

@@ -91,6 +91,8 @@ def settle_ricochet(record: RoundRecord) -> Result:
 def _check(record: RoundRecord) -> list[SeatRecord]:
     """The seats with an ante; raises if the record of a plain round has gaps."""
     playing = [s for s in record.seats if s.wagers.get("ante")]
+    if record.dealer:
+        _expect(record.dealer, 5, "$.round.dealer")
     if not playing:
         return playing
     set_ante = record.settings.ante

@@ -225,6 +225,14 @@ BAD: dict[str, tuple[Json, str]] = {
         changed(changed(NSW, "round.seats", []), "round.community", ["Js"]),
         "round.community",
     ),
+    "a hidden shared card and no seats": (
+        changed(changed(NSW, "round.seats", []), "round.community", ["Js", None]),
+        "round.community",
+    ),
+    "one dealer card and no seats": (
+        changed(changed(RICO, "round.seats", []), "round.dealer", ["Ah"]),
+        "round.dealer",
+    ),
     "the middle card twice": (changed(PP6, "round.bonus_card", "Ac"), "round.bonus_card: "),
     "community in Ricochet": (changed(RICO, "round.community", ["2c", "3c"]), "round.community"),
 }

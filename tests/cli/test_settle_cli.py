@@ -98,6 +98,18 @@ def test_a_full_disk_gets_no_traceback() -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("lines", [[], ["--lines"]])
+def test_a_closed_standard_output_gets_no_traceback(lines: list[str]) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "settle", *lines, "-"],
+        input=GOOD,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_malformed_record_exits_65_with_nothing_on_stdout() -> None:
     record = changed(NSW, "round.seats[0].wagers.1", 500.0)
     done = run("settle", "-", stdin=json.dumps(record).encode())

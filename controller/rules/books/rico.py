@@ -9,7 +9,7 @@ from controller.rules import events as ev
 from controller.rules.book import Book, DealClauses, WagerClauses
 from controller.rules.cards import cards
 from controller.rules.hands import rank5
-from controller.rules.rulings import Exposures, Rulings, ask
+from controller.rules.rulings import Exposures, Ruling, Rulings, ask
 
 KICKOUT_HANDS: Final[Mapping[int, str]] = {
     1: "Kc Kd Qh 3s 2c",
@@ -27,12 +27,26 @@ KICKOUT_LIMITS: Final[Mapping[int, int]] = {
 }
 """Least strength at which the dealer folds, by number of hands."""
 
+_CLAUSES: Final[Mapping[type[ev.Event], str]] = {
+    ev.ForeignCard: "RICO-I2",
+    ev.DeckCount: "RICO-I2",
+    ev.LateWager: "RICO-1",
+    ev.LateWithdrawal: "RICO-1",
+    ev.UnequalWagers: "RICO-1",
+    ev.OverMaxPreviousRound: "RICO-1",
+    ev.AbsentPlayer: "RICO-4",
+}
+"""The clause an irregularity touches; all others touch the deal."""
+
+
+def _silent(e: ev.Event) -> Ruling:
+    """This book has no irregularities: whatever happens is the supervisor's."""
+    name = ev.NAME_OF[type(e)].replace("_", " ")
+    return ask(_CLAUSES.get(type(e), "RICO-2"), f"Reported: {name}")
+
+
 RULINGS: Final[Rulings] = {
-    **{
-        cls: (lambda e: ask("RICO-1", f"Reported: {ev.NAME_OF[type(e)].replace('_', ' ')}"))
-        for cls in ev.NAME_OF
-        if cls not in (ev.SupervisorConfirmed, ev.ExposedCards)
-    },
+    **{cls: _silent for cls in ev.NAME_OF if cls not in (ev.SupervisorConfirmed, ev.ExposedCards)},
     Exposures: lambda _: ask("RICO-2", "Reported: exposed cards"),
 }
 
