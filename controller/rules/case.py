@@ -44,13 +44,13 @@ class Case:
         return seat.wagers if corrected is None else dict.fromkeys(BASE_SPOTS, corrected.cents)
 
 
-EMPTY = Case()
+NO_CASE = Case()
 """A plain round; never written to."""
 
 
 def make_case(record: RoundRecord) -> Case:
     if not record.events:
-        return EMPTY
+        return NO_CASE
     case = Case()
     for ruling in rule_on(record.book.rulings, record.events):
         match ruling:

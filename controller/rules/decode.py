@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from controller.rules import events as ev
 from controller.rules.book import BASE_SPOTS, SPOT_1, SPOT_2, Book
@@ -147,18 +147,14 @@ def decode_settings(value: object) -> Settings:
 def decode_wagers(value: object, book: Book) -> dict[str, int]:
     if value is None:
         return {}
-    row = _object(value)
-    if not row.keys() <= _WAGERS[book.key]:
-        _known(row, _WAGERS[book.key], "wager")
-    wagers = {}
-    for spot in book.wagers:
-        amount = row.get(spot)
-        if amount is None:
-            continue
-        if type(amount) is not int or not 0 <= amount <= MOST:
-            _part(row, spot, _amount)
-        if amount:
+    allowed = _WAGERS[book.key]
+    wagers: dict[str, int] = {}
+    for spot, amount in _object(value).items():
+        if spot in allowed and type(amount) is int and 0 < amount <= MOST:
             wagers[spot] = amount
+        elif amount is not None or spot not in _ELSEWHERE:
+            _known({spot: amount}, allowed, "wager")
+            _part({spot: amount}, spot, _amount)
     return wagers
 
 
@@ -391,23 +387,29 @@ def decode_record(value: object) -> RoundRecord:
         record: RoundRecord = _part(top, "round", lambda v: _decode_round(v, book, settings))
     except RecordError as error:
         raise error.under("$") from None
-    _check_not_too_many(record)
-    _check_each_card_once(record)
+    _check_cards(record)
     return record
 
 
-def _check_not_too_many(record: RoundRecord) -> None:
-    """A broken-off round explains cards that are missing, never cards too many."""
+def _check_cards(record: RoundRecord) -> None:
+    """A broken-off round explains cards that are missing, never too many or the same one twice."""
     most = record.book.card_count
+    dealt: list[Card | None] = [*record.community, *record.dealer, record.bonus_card]
     for seat in record.seats:
         if len(seat.cards) > most and not _counted(record, seat.seat):
             raise _too_many(f"{seat.path}.cards", len(seat.cards), most)
         if len(seat.draw) > 3:
             raise _too_many(f"{seat.path}.draw", len(seat.draw), 3)
+        dealt += seat.cards
+        dealt += seat.draw
     if len(record.community) > 2 and not _counted(record, None):
         raise _too_many("$.round.community", len(record.community), 2)
     if len(record.dealer) > 5:
         raise _too_many("$.round.dealer", len(record.dealer), 5)
+    unknown = dealt.count(None)
+    different = len(set(dealt)) - (1 if unknown else 0)
+    if different != len(dealt) - unknown and not any(map(ev.faults_deck, record.events)):
+        _raise_at_the_second(record)
 
 
 def _counted(record: RoundRecord, seat: int | None) -> bool:
@@ -421,16 +423,8 @@ def _too_many(path: str, found: int, most: int) -> RecordError:
     return RecordError("E-REC-016", path, problem)
 
 
-def _check_each_card_once(record: RoundRecord) -> None:
-    """One deck: a card that appears twice is malformed unless the deck is known to be wrong."""
-    dealt: list[Card | None] = [*record.community, *record.dealer, record.bonus_card]
-    for seat in record.seats:
-        dealt += seat.cards
-        dealt += seat.draw
-    unknown = dealt.count(None)
-    different = len(set(dealt)) - (1 if unknown else 0)
-    if different == len(dealt) - unknown or any(map(ev.faults_deck, record.events)):
-        return
+def _raise_at_the_second(record: RoundRecord) -> NoReturn:
+    """One deck: name the second place of a card that appears twice."""
     seen: set[Card] = set()
     for where, held in _places(record):
         for i, one in enumerate(held):
@@ -443,6 +437,7 @@ def _check_each_card_once(record: RoundRecord) -> None:
                 )
             if one is not None:
                 seen.add(one)
+    raise AssertionError("no card appears twice")
 
 
 def _places(record: RoundRecord) -> list[tuple[str, Sequence[Card | None]]]:

@@ -110,6 +110,12 @@ FIVE_OF_A_SUIT: Final = frozenset(5 * digit for digit in SUIT_DIGIT)
 THREE_OF_A_SUIT: Final = frozenset(3 * digit for digit in SUIT_DIGIT)
 
 
+FLUSH_IN_SIX: Final = frozenset(
+    many * one + (6 - many) * other for one in SUIT_DIGIT for other in SUIT_DIGIT for many in (5, 6)
+)
+"""Suit digits of six cards of which at least five share a suit."""
+
+
 def rank5(a: Card, b: Card, c: Card, d: Card, e: Card) -> int:
     """Strength of five different cards."""
     key = KEY[a] + KEY[b] + KEY[c] + KEY[d] + KEY[e]
@@ -131,15 +137,18 @@ def hand_of(strength: int) -> Hand:
 
 def best_of_six(six: Sequence[Card]) -> int:
     """Strength of the best five of six cards: each card is left out in turn."""
-    keys = [KEY[c] for c in six]
-    whole = sum(keys)
-    best = 0
-    for left_out in keys:
-        key = whole - left_out
-        suited = key >> SUIT_SHIFT in FIVE_OF_A_SUIT
-        strength = (SUITED if suited else MIXED)[key & WEIGHT_MASK]
-        best = max(best, strength)
-    return best
+    a, b, c, d, e, f = [KEY[card] for card in six]
+    whole = a + b + c + d + e + f
+    if whole >> SUIT_SHIFT in FLUSH_IN_SIX:
+        return max(rank5(*five) for five in combinations(six, 5))
+    return max(
+        MIXED[(whole - a) & WEIGHT_MASK],
+        MIXED[(whole - b) & WEIGHT_MASK],
+        MIXED[(whole - c) & WEIGHT_MASK],
+        MIXED[(whole - d) & WEIGHT_MASK],
+        MIXED[(whole - e) & WEIGHT_MASK],
+        MIXED[(whole - f) & WEIGHT_MASK],
+    )
 
 
 WORST_PAIR_OF_TENS: Final = MIXED[2 * WEIGHTS[TEN] + WEIGHTS[2] + WEIGHTS[1] + WEIGHTS[0]]

@@ -8,7 +8,7 @@ from typing import Final
 
 from controller.rules.book import BASE_SPOTS, DOLLAR, SPOT_1, SPOT_2
 from controller.rules.cards import Card
-from controller.rules.case import Case
+from controller.rules.case import NO_CASE, Case
 from controller.rules.errors import RecordError
 from controller.rules.events import CommunityCount, PlayerCardCount
 from controller.rules.hands import (
@@ -110,20 +110,23 @@ def _settle_seat(table: Round, seat: SeatRecord) -> SeatResult:
     case, book, number = table.case, table.record.book, seat.seat
     if len(seat.cards) not in (0, 3):
         _explain_gap(table.record, seat)
-    if number in case.void_hands:
+    plain = case is NO_CASE
+    if not plain and number in case.void_hands:
         return _returned(table, seat, "void", case.void_hands[number])
-    placed, legal = _legal_wagers(table, seat)
+    placed = legal = seat.wagers
+    if not plain:
+        placed, legal = _legal_wagers(table, seat)
     base = legal.get(DOLLAR, 0)
     circles = (legal.get(SPOT_1, 0), legal.get(SPOT_2, 0))
     if not base and not any(circles):
         clause = book.clauses.side_needs_base if any(legal.values()) else None
         return _returned(table, seat, "refused", clause)
-    if number in case.held:
+    if not plain and number in case.held:
         return _held(table, seat, placed, legal, case.held[number])
     allowed = (0, base) if book.circles_optional and base else (base,)
     if circles[0] not in allowed or circles[1] not in allowed:
         return _held(table, seat, placed, legal, unequal(number, book.clauses.equal))
-    if _over_area_limit(table.record, base + circles[0] + circles[1]):
+    if book.posted_limits and _over_area_limit(table.record, base + circles[0] + circles[1]):
         ruling = hold(
             number,
             book.clauses.over_area_limit,
@@ -161,8 +164,7 @@ def _legal_wagers(table: Round, seat: SeatRecord) -> tuple[Mapping[str, int], Ma
 def _over_area_limit(record: RoundRecord, total: int) -> bool:
     settings = record.settings
     return (
-        record.book.posted_limits
-        and settings.limit_scope == "per_area"
+        settings.limit_scope == "per_area"
         and settings.max_wager is not None
         and total > settings.max_wager
     )
@@ -173,7 +175,7 @@ def _returned(table: Round, seat: SeatRecord, status: str, clause: str | None) -
     if clause is not None:
         table.clauses.append(clause)
     wagers = {
-        spot: wager_result(placed, status, placed)  # type: ignore[arg-type]
+        spot: wager_result(placed, status, placed)
         for spot, placed in table.case.placed(seat).items()
     }
     return seat_result(seat.seat, None, wagers)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from controller.rules.money import conserved
@@ -13,11 +14,13 @@ WagerStatus = Literal[
 ]
 RoundStatus = Literal["settled", "void", "supervisor"]
 
-WagerResult = dict[str, Any]
+WagerResult = Mapping[str, Any]
+"""Read-only: the same stakes meet the same fate over and over, so equal results are shared."""
 SeatResult = dict[str, Any]
 Result = dict[str, Any]
 
 
+@lru_cache(maxsize=8192)
 def wager_result(
     placed: int, status: WagerStatus, stake_back: int = 0, win: int = 0, odds: str | None = None
 ) -> WagerResult:
@@ -31,6 +34,7 @@ def wager_result(
     }
 
 
+@lru_cache(maxsize=1024)
 def held_wager(placed: int) -> WagerResult:
     """A wager that waits for the supervisor: nobody knows what it pays."""
     return {
@@ -106,12 +110,12 @@ def finish(
 
 def _check_conservation(seats: list[SeatResult], house_net: int) -> None:
     """Recomputed from the printed amounts, so that a wrong net cannot leave this room."""
-    paid = placed = 0
+    kept = 0
     for seat in seats:
-        paid -= seat.get("payout_cap_reduction", 0)
-        for award in seat["awards"]:
-            paid += award["amount"]
         for wager in seat["wagers"].values():
-            paid += wager["to_player"]
-            placed += wager["placed"]
-    conserved(placed - paid, house_net, "seats and house")
+            kept += wager["placed"] - wager["to_player"]
+        for award in seat["awards"]:
+            kept -= award["amount"]
+        if "payout_cap_reduction" in seat:
+            kept += seat["payout_cap_reduction"]
+    conserved(kept, house_net, "seats and house")

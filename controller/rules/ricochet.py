@@ -18,7 +18,6 @@ from controller.rules.hands import (
     HAND_NAMES,
     Hand,
     two_card_order,
-    two_card_value,
     two_card_value_of_five,
     two_cards_top_five,
 )
@@ -27,23 +26,35 @@ Final = Literal["live", "discarded", "folded"]
 TwoCards = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Showdown:
-    """Who is still in, and what lies in the pot."""
+    """Who is still in, and what lies in the pot.
+
+    The steps below change it in place; the live table, whose states are values, steps a ``copy``.
+    """
 
     ante: int
-    waiting: Mapping[int, TwoCards]
+    waiting: dict[int, TwoCards]
     """Seats that have not acted, with their two cards' value."""
     order: tuple[int, ...]
     """All seats, lowest two cards first: computed once (RICO-4)."""
-    five: Mapping[int, int]
+    five: dict[int, int]
     """Live players' five-card hands by seat, as strengths."""
     dealer: int | None
     """The dealer's strength while the dealer is in."""
     kickout: bool
     pot: int
-    final: Mapping[int, Final]
-    log: tuple[str, ...]
+    final: dict[int, Final]
+    log: list[str]
+
+    def copy(self) -> Showdown:
+        return replace(
+            self,
+            waiting=dict(self.waiting),
+            five=dict(self.five),
+            final=dict(self.final),
+            log=list(self.log),
+        )
 
     @property
     def to_act(self) -> int | None:
@@ -58,67 +69,54 @@ def open_showdown(ante: int, two: Mapping[int, Sequence[Card]], dealer: int) -> 
     log = f"dealer has {name} against {len(two)} hands: " + (
         "kickout, the dealer's ante stays in the pot" if kickout else "the dealer plays"
     )
+    in_order = sorted((two_card_order(*held), seat) for seat, held in two.items())
     return Showdown(
         ante=ante,
-        waiting={seat: two_card_value(*held) for seat, held in two.items()},
-        order=tuple(sorted(two, key=lambda seat: two_card_order(*two[seat]))),
+        waiting={seat: value[:3] for value, seat in in_order},
+        order=tuple(seat for _, seat in in_order),
         five={},
         dealer=None if kickout else dealer,
         kickout=kickout,
         pot=ante,
         final={},
-        log=(log,),
+        log=[log],
     )
 
 
-def fold(table: Showdown, seat: int) -> Showdown:
+def fold(table: Showdown, seat: int) -> None:
     """The ante goes to the pot, the cards are discarded (RICO-4a)."""
-    return replace(
-        table,
-        waiting={s: two for s, two in table.waiting.items() if s != seat},
-        pot=table.pot + table.ante,
-        final={**table.final, seat: "folded"},
-        log=(*table.log, f"seat {seat} folds: {table.ante} to the pot"),
-    )
+    del table.waiting[seat]
+    table.pot += table.ante
+    table.final[seat] = "folded"
+    table.log.append(f"seat {seat} folds: {table.ante} to the pot")
 
 
-def play(table: Showdown, seat: int, strength: int, *, must_top_all: bool) -> Showdown:
+def play(table: Showdown, seat: int, strength: int, *, must_top_all: bool) -> None:
     """A new five-card hand meets all the others (RICO-5 to RICO-8)."""
-    waiting = {s: two for s, two in table.waiting.items() if s != seat}
-    best_two = max(waiting.values(), default=None)
-    beaten_by_five = any(strength < other for other in table.five.values()) or (
+    del table.waiting[seat]
+    five, lost = table.five, 2 * table.ante
+    table.log.append(f"seat {seat} plays: {HAND_NAMES[CLASS_OF[strength]]}")
+    best_two = max(table.waiting.values(), default=None)
+    beaten_by_five = any(strength < other for other in five.values()) or (
         table.dealer is not None and strength < table.dealer
     )
     beaten = beaten_by_five or (best_two is not None and two_cards_top_five(best_two, strength))
-    five, dealer, pot = dict(table.five), table.dealer, table.pot
-    final, log = dict(table.final), [*table.log]
-    log.append(f"seat {seat} plays: {HAND_NAMES[CLASS_OF[strength]]}")
     if not beaten_by_five and not (must_top_all and beaten):
-        for other, theirs in table.five.items():
-            if theirs < strength:
-                del five[other]
-                pot += 2 * table.ante
-                final[other] = "discarded"
-                log.append(f"seat {seat} tops seat {other}: {2 * table.ante} to the pot")
-        if dealer is not None:
-            how = "ties" if dealer == strength else "tops"
-            dealer = None
-            log.append(f"seat {seat} {how} the dealer: the dealer is discarded")
+        for other in [n for n, theirs in five.items() if theirs < strength]:
+            del five[other]
+            table.pot += lost
+            table.final[other] = "discarded"
+            table.log.append(f"seat {seat} tops seat {other}: {lost} to the pot")
+        if table.dealer is not None:
+            how = "ties" if table.dealer == strength else "tops"
+            table.dealer = None
+            table.log.append(f"seat {seat} {how} the dealer: the dealer is discarded")
     if beaten:
-        pot += 2 * table.ante
-        final[seat] = "discarded"
-        log.append(f"seat {seat} is topped and discarded: {2 * table.ante} to the pot")
+        table.pot += lost
+        table.final[seat] = "discarded"
+        table.log.append(f"seat {seat} is topped and discarded: {lost} to the pot")
     else:
         five[seat] = strength
-    return replace(
-        table,
-        waiting=waiting,
-        five=five,
-        dealer=dealer,
-        pot=pot,
-        final=final,
-        log=tuple(log),
-    )
 
 
 def pot_winners(table: Showdown) -> list[int]:

@@ -67,7 +67,7 @@ def settle_ricochet(record: RoundRecord) -> Result:
                     "the last to act takes it, the house takes it, or it is carried over."
                 )
     seats = [
-        _seat(record, seat, table, strengths, None if winners is None else shares)
+        _seat(record, seat, table, (dealer, strengths), None if winners is None else shares)
         for seat in record.seats
     ]
     extra: dict[str, Any] = {
@@ -75,7 +75,7 @@ def settle_ricochet(record: RoundRecord) -> Result:
         "action_order": list(table.order),
         "pot": pot,
         "pot_winners": winners,
-        "log": list(table.log) if playing else [],
+        "log": table.log if playing else [],
     }
     if carried is not None:
         extra["pot_carried"] = carried
@@ -106,12 +106,13 @@ def _check(record: RoundRecord) -> list[SeatRecord]:
                 f"{seat.path}.wagers.ante",
                 f"{seat.wagers['ante']}: every ante equals the common ante of {record.ante}",
             )
-        _expect(seat.cards, 2, f"{seat.path}.cards")
+        if len(seat.cards) != 2 or None in seat.cards:
+            _expect(seat.cards, 2, f"{seat.path}.cards")
         if seat.action is None:
             raise RecordError(
                 "E-REC-012", f"{seat.path}.action", 'missing; expected "play" or "fold"'
             )
-        if seat.action == "play":
+        if seat.action == "play" and (len(seat.draw) != 3 or None in seat.draw):
             _expect(seat.draw, 3, f"{seat.path}.draw")
     _expect(record.dealer, 5, "$.round.dealer")
     return playing
@@ -137,10 +138,11 @@ def _walk(
     for number in table.order:
         seat = by_number[number]
         if seat.action == "fold":
-            table = fold(table, number)
+            fold(table, number)
         else:
-            strengths[number] = rank5(*cast(Five, (*seat.cards, *seat.draw)))
-            table = play(table, number, strengths[number], must_top_all=must_top_all)
+            five: tuple[Card, ...] = seat.cards + seat.draw  # type: ignore[assignment]
+            strengths[number] = rank5(*five)
+            play(table, number, strengths[number], must_top_all=must_top_all)
     return table, strengths
 
 
@@ -148,10 +150,11 @@ def _seat(
     record: RoundRecord,
     seat: SeatRecord,
     table: Showdown,
-    strengths: dict[int, int],
+    strength_of: tuple[int, dict[int, int]],
     shares: dict[int, int] | None,
 ) -> SeatResult:
     """One seat; ``shares`` is None while the supervisor has to say whose the pot is."""
+    dealer, strengths = strength_of
     number, wagers = seat.seat, {}
     if "ante" not in seat.wagers:
         for spot, placed in seat.wagers.items():
@@ -170,14 +173,16 @@ def _seat(
         else:
             won = number in shares
             wagers["play"] = wager_result(ante, "win" if won else "lose", ante if won else 0)
-    for spot, bonus in settle_bonus_wagers(record, seat).items():
+    for spot, bonus in settle_bonus_wagers(record, seat, dealer).items():
         wagers[spot] = held_wager(seat.wagers[spot]) if shares is None else bonus
     hand = (
         HAND_NAMES[CLASS_OF[strengths[number]]]
         if number in strengths and shares is not None
         else None
     )
-    return {**seat_result(number, hand, wagers), "final": table.final.get(number, "live")}
+    row = seat_result(number, hand, wagers)
+    row["final"] = table.final.get(number, "live")
+    return row
 
 
 def _paid(stake: int, to_one: int) -> WagerResult:
@@ -187,28 +192,32 @@ def _paid(stake: int, to_one: int) -> WagerResult:
     return wager_result(stake, "win", stake, stake * to_one, Odds(to_one).text)
 
 
-def settle_bonus_wagers(record: RoundRecord, seat: SeatRecord) -> dict[str, WagerResult]:
+def settle_bonus_wagers(
+    record: RoundRecord, seat: SeatRecord, dealer: int
+) -> dict[str, WagerResult]:
     """Rapid Fire and HedgeBet: decided by the deal alone, whatever happens to the pot."""
-    rules = (("rapid_fire", _rapid_fire), ("hedge", _hedge))
-    return {spot: rule(record, seat) for spot, rule in rules if spot in seat.wagers}
+    wagers = {}
+    if stake := seat.wagers.get("rapid_fire"):
+        wagers["rapid_fire"] = _rapid_fire(record, seat, stake, dealer)
+    if stake := seat.wagers.get("hedge"):
+        wagers["hedge"] = _hedge(record, stake, dealer)
+    return wagers
 
 
-def _rapid_fire(record: RoundRecord, seat: SeatRecord) -> WagerResult:
-    stake = seat.wagers["rapid_fire"]
-    two = two_card_value(*cast("tuple[Card, Card]", seat.cards))
-    result = rapid_fire(two, rank5(*cast(Five, record.dealer)))
+def _rapid_fire(record: RoundRecord, seat: SeatRecord, stake: int, dealer: int) -> WagerResult:
+    own: tuple[Card, ...] = seat.cards  # type: ignore[assignment]
+    result = rapid_fire(two_card_value(*own), dealer)
     if result == "lose":
         return wager_result(stake, "lose")
     pays = record.settings.rapid_fire_pay
     return held_wager(stake) if pays is None else _paid(stake, pays[result])
 
 
-def _hedge(record: RoundRecord, seat: SeatRecord) -> WagerResult:
-    stake = seat.wagers["hedge"]
+def _hedge(record: RoundRecord, stake: int, dealer: int) -> WagerResult:
     pays = record.settings.hedge_pay
     if pays is None:
         return held_wager(stake)
-    to_one = pays.get(dealer_class(rank5(*cast(Five, record.dealer))))
+    to_one = pays.get(dealer_class(dealer))
     return wager_result(stake, "lose") if to_one is None else _paid(stake, to_one)
 
 

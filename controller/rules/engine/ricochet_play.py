@@ -37,7 +37,7 @@ def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step
     effects: list[fx.Effect] = [fx.ShowKickout(showdown.kickout), fx.ShowPot(showdown.pot)]
     record = record_of(state)
     for seat in record.seats:
-        for spot, wager in settle_bonus_wagers(record, seat).items():
+        for spot, wager in settle_bonus_wagers(record, seat, dealer).items():
             if wager["status"] != "supervisor":
                 effects.append(fx.ShowAward(seat.seat, spot, wager["to_player"]))
     return state, (*effects, *ask(state))
@@ -102,12 +102,10 @@ def _check_turn(state: TableState, number: int) -> None:
 def folded(state: TableState, what: f.Folded, _: f.Fact) -> Step:
     """Ricochet: the ante is lost to the pot."""
     _check_turn(state, what.seat)
-    state = replace(
-        state,
-        showdown=fold(_showdown(state), what.seat),
-        actions={**state.actions, what.seat: "fold"},
-    )
-    return _after_action(state)
+    table = _showdown(state).copy()
+    fold(table, what.seat)
+    actions = {**state.actions, what.seat: "fold"}
+    return _after_action(replace(state, showdown=table, actions=actions))
 
 
 def played(state: TableState, what: f.Played, _: f.Fact) -> Step:
@@ -134,8 +132,9 @@ def drawn(state: TableState, what: f.CardDrawn, _: f.Fact) -> Step:
     if len(hand) < 5:
         return state, (shown,)
     must_top_all = state.rules.money.ricochet_order == "must_top_all"
-    showdown = play(_showdown(state), number, rank5(*hand), must_top_all=must_top_all)
-    state = replace(state, phase=Phase.ACTION, showdown=showdown)
+    table = _showdown(state).copy()
+    play(table, number, rank5(*hand), must_top_all=must_top_all)
+    state = replace(state, phase=Phase.ACTION, showdown=table)
     state, effects = _after_action(state)
     return state, (shown, *effects)
 
