@@ -14,11 +14,12 @@ from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import Refusal, Step, in_round, person, with_seat
-from controller.rules.engine.export import settled_so_far
+from controller.rules.engine.export import paid_nets, settled_so_far
 from controller.rules.engine.settlement import (
     finish_if_known,
     next_step,
     note_claim,
+    paid_back,
     row_of,
     show_hand,
     to_open,
@@ -44,6 +45,8 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
     read = seat.opened[what.number - 1]
     drawn = tuple(HiddenCard(what.card) if c == HiddenCard(read) else c for c in state.drawn)
     opened = (*seat.opened[: what.number - 1], what.card, *seat.opened[what.number :])
+    before = paid_nets(state)
+    sent = state.claims if not to_open(state) else ()
     text = f"seat {what.seat}: read {name(read)}, on the felt {name(what.card)}"
     state = replace(
         with_seat(state, what.seat, opened=opened),
@@ -53,12 +56,17 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
         record=None,
         result=None,
     )
-    state = note_claim(state, what.seat, row_of(settled_so_far(state), what.seat))
-    effects = show_hand(state, what.seat, row_of(settled_so_far(state), what.seat))
-    if not to_open(state) and state.claims and state.jackpot is None:
+    row = row_of(settled_so_far(state), what.seat)
+    state = note_claim(state, what.seat, row)
+    effects = show_hand(state, what.seat, row)
+    still = {seat for seat, _, _ in state.claims}
+    if gone := tuple(seat for seat, _, _ in sent if seat not in still):
+        effects += (fx.WithdrawClaim(state.round_no, gone),)
+    if state.claims != sent and not to_open(state) and state.claims and state.jackpot is None:
         effects += (fx.ClaimJackpot(state.round_no, state.claims),)
     state, more = finish_if_known(state)
-    return state, (*effects, *more, *next_step(state))
+    back = paid_back(state, before) if state.result is not None else ()
+    return state, (*effects, *more, *back, *next_step(state))
 
 
 def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step:
@@ -69,7 +77,7 @@ def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step
         raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
     i = kept[what.round_no]
     archive = state.history[i]
-    rows = [row for row in archive.result["seats"] if row["seat"] == what.seat]
+    rows = [row for row in archive.standing[1]["seats"] if row["seat"] == what.seat]
     if not rows or rows[0]["net"] is None:
         raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
     difference = _due(rows[0]) - what.paid_cents
@@ -102,8 +110,9 @@ def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> St
     row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
     if what.seat is not None:
         row |= {"type": "player_card_count", "seat": what.seat}
-    played = archive.record["round"]
-    record = {**archive.record, "round": {**played, "events": [*played["events"], row]}}
+    standing = archive.standing[0]
+    played = standing["round"]
+    record = {**standing, "round": {**played, "events": [*played["events"], row]}}
     try:
         result = settle(decode_record(record))
     except RecordError as error:
@@ -116,7 +125,9 @@ def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> St
     entries = tuple(
         (seat, cents, f"{person(fact)}: {', '.join(result['clauses'])}") for seat, cents in changes
     )
-    fixed = replace(archive, corrections=(*archive.corrections, *entries))
+    fixed = replace(
+        archive, corrections=(*archive.corrections, *entries), ruled_anew=(record, result)
+    )
     back = tuple(fx.PayDifference(archive.round_no, seat, cents) for seat, cents in changes)
     state = replace(state, history=(*state.history[:-1], fixed))
     return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back)
@@ -124,7 +135,7 @@ def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> St
 
 def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:
     """Seat by seat, what a new settlement adds to what was handed out."""
-    before = {row["seat"]: row["net"] for row in archive.result["seats"]}
+    before = {row["seat"]: row["net"] for row in archive.standing[1]["seats"]}
     nets = [(row["seat"], row["net"]) for row in result["seats"]]
     return [
         (seat, net - before[seat])

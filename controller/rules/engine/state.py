@@ -106,6 +106,13 @@ class Archive:
     result: Any
     corrections: tuple[tuple[int, int, str], ...] = ()
     """(seat, difference in cents, who)"""
+    ruled_anew: Any = None
+    """Record and result as a later fact left them; None while the round stands as closed."""
+
+    @property
+    def standing(self) -> tuple[Any, Any]:
+        """The record and result that count now."""
+        return self.ruled_anew or (self.record, self.result)
 
 
 @dataclass(frozen=True, slots=True)
