@@ -15,10 +15,8 @@ import numpy as np
 from controller.rules.cards import DECK_SIZE
 from controller.rules.hands import (
     ACE,
-    CLASS_OF,
     MIXED,
     SUITED,
-    THREE_CLASS_OF,
     THREE_MIXED,
     THREE_SUITED,
     WEIGHTS,
@@ -42,8 +40,6 @@ def _spread(strength_of: Mapping[int, int]) -> Strengths:
 
 
 WEIGHT: Final = np.array([WEIGHTS[c >> 2] for c in range(DECK_SIZE)], np.int32)
-CLASS: Final = np.frombuffer(bytes(CLASS_OF), np.uint8)
-THREE_CLASS: Final = np.frombuffer(bytes(THREE_CLASS_OF), np.uint8)
 _FIVE: Final = (_spread(MIXED), _spread(SUITED))
 _THREE: Final = (_spread(THREE_MIXED), _spread(THREE_SUITED))
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-ONE = Fraction(1)
-
 
 @dataclass(frozen=True, slots=True)
 class Distribution:

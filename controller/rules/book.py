@@ -99,6 +99,7 @@ class Book:
     in_play_from_first_card: bool = False
     correct_unequal: bool = False
     """Unequal wagers may be corrected or folded after the lock (NSW 12.10, 12.11)."""
-    fold_returns: bool = False
+    tuck_rides_all: bool = False
+    """Cards tucked under the $ wager say that everything left rides (NSW 8.11)."""
     shuffle_clause: str = ""
     deck_check_clause: str = ""

@@ -150,7 +150,7 @@ BOOK: Final = Book(
     withdraw_until_first_card=True,
     in_play_from_first_card=True,
     correct_unequal=True,
-    fold_returns=True,
+    tuck_rides_all=True,
     shuffle_clause="NSW-4.1",
     deck_check_clause="NSW-3.4",
 )

@@ -16,7 +16,7 @@ from controller.rules.engine.common import (
     person,
     reading,
 )
-from controller.rules.engine.deal import must_cut
+from controller.rules.engine.deal import DEALER, must_cut, next_place
 from controller.rules.engine.export import money_settings
 from controller.rules.engine.irregular import happened, note
 from controller.rules.engine.state import Phase, Seat, TableState
@@ -281,14 +281,11 @@ def lock(state: TableState) -> Step:
     rules = state.rules
     effects: list[fx.Effect] = []
     seats: dict[int, Seat] = {}
-    unequal = []
+    betting = _betting(state)
     for number in range(1, rules.table.seats + 1):
         wagers = wagers_of(state, number)
-        if not wagers or number in state.excluded | state.left_out:
-            effects += [_returned(state, number, s, c) for s, c in wagers.items()]
-            continue
-        if number not in _betting(state):
-            # Nothing but optional wagers: they need the base wagers and go back.
+        if number not in betting:
+            # Left out, or nothing but optional wagers, which need the base wagers: all goes back.
             effects += [_returned(state, number, s, c) for s, c in wagers.items()]
             continue
         valid = base_is_valid(state, number)
@@ -298,7 +295,6 @@ def lock(state: TableState) -> Step:
         seats[number] = Seat(kept, declared=declared, unequal=not valid)
         effects.append(fx.SetLamp(number, "live" if valid else "fault"))
         if not valid:
-            unequal.append(number)
             effects.append(fx.Prompt("correct or fold", number))
     state = replace(state, phase=Phase.LOCKED, seats=seats)
     contributions = tuple(
@@ -313,7 +309,7 @@ def lock(state: TableState) -> Step:
         if rules.table.lucky_pool == "all_seats":
             pool = tuple(range(1, rules.table.seats + 1))
         effects.append(fx.RequestSelection(state.round_no, pool))
-    return state, (*effects, _deal_prompt(state))
+    return state, (*effects, deal_prompt(state))
 
 
 def _accepted(state: TableState, spot: str, base_valid: bool) -> bool:
@@ -330,9 +326,9 @@ def _returned(state: TableState, number: int, spot: str, cents: int) -> fx.Effec
     return fx.ReturnWager(number, spot, cents, clause)
 
 
-def _deal_prompt(state: TableState) -> fx.Effect:
-    first = min(state.seats, default=None)
-    return fx.Prompt("deal seat", first)
+def deal_prompt(state: TableState) -> fx.Effect:
+    following = next_place(state)
+    return fx.Prompt("deal dealer") if following == DEALER else fx.Prompt("deal seat", following)
 
 
 def locked_by_card(state: TableState, fact: f.Fact) -> Step:

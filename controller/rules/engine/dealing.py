@@ -8,7 +8,7 @@ from controller.rules import events as ev
 from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.betting import credits_only, locked_by_card
+from controller.rules.engine.betting import credits_only, deal_prompt, locked_by_card
 from controller.rules.engine.common import (
     POT_SEAT,
     Refusal,
@@ -116,11 +116,6 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
         state, more = _deal_complete(state)
         return state, (*effects, *more)
     return state, (*effects, deal_prompt(state))
-
-
-def deal_prompt(state: TableState) -> fx.Effect:
-    following = next_place(state)
-    return fx.Prompt("deal dealer") if following == DEALER else fx.Prompt("deal seat", following)
 
 
 def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> bool:

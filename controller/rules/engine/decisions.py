@@ -89,7 +89,7 @@ def decision_corrected(state: TableState, what: f.DecisionCorrected, fact: f.Fac
 
 def ride_all_signalled(state: TableState, what: f.RideAllSignalled, _: f.Fact) -> Step:
     """Accepted on the dealer's word: checking the hand would reveal it (AMB-C05)."""
-    if not state.rules.book.fold_returns:
+    if not state.rules.book.tuck_rides_all:
         raise Refusal("this book has no such signal", state.rules.book.round_clauses.decide_1)
     in_round(state, what.seat)
     state = with_seat(ride_rest(state, what.seat), what.seat, handled=True)

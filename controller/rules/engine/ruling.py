@@ -12,6 +12,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine import ricochet_play as ricochet
 from controller.rules.engine import settlement
+from controller.rules.engine.betting import deal_prompt
 from controller.rules.engine.common import (
     Handler,
     Refusal,
@@ -22,7 +23,7 @@ from controller.rules.engine.common import (
     with_seat,
 )
 from controller.rules.engine.deal import uses_packets
-from controller.rules.engine.dealing import card_before_close, deal_prompt, dealt, first_card
+from controller.rules.engine.dealing import card_before_close, dealt, first_card
 from controller.rules.engine.irregular import happened, ride_rest, void_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.rulings import AskSupervisor, rule_on
