@@ -42,6 +42,7 @@ bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.ranking
 	$(BIN)/python -m bench.par
 	$(BIN)/python -m bench.settle_lines
+	$(BIN)/python -m bench.chip_register
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "settle": ("controller.commands.settle", "rule on a finished or broken-off round"),
     "check-wagers": ("controller.commands.check_wagers", "is a seat's set of wagers acceptable?"),
     "par": ("controller.commands.par", "the exact par sheet of a game, by full enumeration"),
+    "chips": ("controller.commands.chips", "the house's signed chip register"),
+    "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
 }
 
@@ -30,6 +32,8 @@ examples:
   underfelt settle --lines - < night.jsonl
   underfelt check-wagers seat.json
   underfelt par NSW
+  underfelt chips check house.chips --pubkey house.pub
+  underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
 """
 

@@ -1,1 +1,1 @@
-"""Device drivers: sans-I/O codecs and poll policies; imports nothing of controller or link."""
+"""Device drivers: pure codecs and poll policies, one folder per device, over thin transports."""

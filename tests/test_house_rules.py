@@ -19,9 +19,19 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.math": ("controller.math", "controller.rules", "numpy"),
     "controller.commands": ("controller", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
+    "controller.chips": ("controller.chips", "controller.rules.errors", "nacl"),
+    "controller.table": (
+        "controller.table",
+        "controller.rules",
+        "drivers.base",
+        "drivers.orders",
+        "drivers.readings",
+    ),
+    "drivers.transport": ("drivers", "serial", "smbus2", "gpiozero"),
     "drivers": ("drivers",),
     "record": ("record", "msgspec"),
     "link": ("link", "record", "msgspec"),
+    "hw_sim.client": ("hw_sim.client", "gpiozero"),
     "hw_sim": ("hw_sim",),
 }
 

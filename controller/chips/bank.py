@@ -1,0 +1,108 @@
+"""What the chip bank does to its register: read, change, sign and write it under one lock.
+
+The time, the names and the key are the caller's; docs/protocols/chip-register.md, section 7.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from controller.chips import edit
+from controller.chips.audit import Pile, history_problems
+from controller.chips.batch import read_batch
+from controller.chips.errors import CreateError, Problem, RegisterError, UnreadableError
+from controller.chips.files import locked, write_atomically
+from controller.chips.history import Stamp
+from controller.chips.layout import Status
+from controller.chips.load import Loaded, load
+from controller.chips.signing import SecretKey
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch file as it was read; ``house`` is None for the register's own."""
+
+    name: str
+    content: bytes
+    house: str | None = None
+
+    @property
+    def source(self) -> edit.Source:
+        """For the history: the bare name, without what cannot be printed."""
+        name = "stdin" if self.name == "-" else Path(self.name).name
+        bare = "".join(c for c in name if c.isprintable())[:200].strip() or "unnamed"
+        return edit.Source(bare, sha256(self.content).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """``written`` is False for a rehearsal, and where there was nothing to change."""
+
+    version: int
+    written: bool
+    added: dict[Pile, int]
+    marked: tuple[str, ...] = ()
+    already: tuple[str, ...] = ()
+
+
+def audited(path: Path, public_key: bytes | None, minimum_version: int = 0) -> Loaded:
+    """Loaded, and its history tells the same story as its chips."""
+    loaded = load(path, public_key, minimum_version=minimum_version)
+    if problems := history_problems(loaded, str(path)):
+        raise RegisterError(*problems)
+    return loaded
+
+
+def import_batch(
+    path: Path,
+    batch: Batch,
+    key: SecretKey,
+    stamp: Stamp,
+    *,
+    new_house: str | None = None,
+    rehearse: bool = False,
+) -> Changed:
+    """``new_house`` starts a register, and only starts one: a mistyped path must not."""
+    with locked(path):
+        exists = os.path.lexists(path)
+        if new_house is None:
+            if not exists:
+                said = "there is no such register; --new HOUSE starts one"
+                raise UnreadableError(Problem("E-CHIP-050", said, str(path)))
+            old = edit.of(audited(path, key.public))
+        elif exists:
+            said = "exists already; leave out --new to add to a register"
+            raise CreateError(Problem("E-CHIP-031", said, str(path)))
+        else:
+            old = edit.start(new_house)
+        rows = read_batch(batch.content, batch.name, lambda uid: edit.known_in(old, uid))
+        house = batch.house or old.house
+        new = edit.import_chips(old, rows, house, batch.source, stamp)
+        if not rehearse:
+            write_atomically(path, edit.seal(new, key))
+    added = Counter[Pile]((house, row.cents, row.kind, "in play") for row in rows)
+    return Changed(new.version, not rehearse, dict(sorted(added.items())))
+
+
+def mark(
+    path: Path,
+    uids: list[bytes],
+    status: Status,
+    key: SecretKey,
+    stamp: Stamp,
+    *,
+    rehearse: bool = False,
+) -> Changed:
+    with locked(path):
+        old = edit.of(audited(path, key.public))
+        result = edit.mark_chips(old, uids, status, stamp)
+        if result.content is None:
+            return Changed(old.version, False, {}, (), result.already)
+        if not rehearse:
+            write_atomically(path, edit.seal(result.content, key))
+    version = result.content.version
+    return Changed(version, not rehearse, {}, result.changed, result.already)

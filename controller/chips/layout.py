@@ -1,0 +1,178 @@
+"""The register's bytes: head, series, chips. Pure; docs/protocols/chip-register.md, section 2.
+
+Knows nothing of files, keys or people. What it packs it does not judge; ``faults`` judges.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, Literal
+
+MAGIC: Final = b"UFCHIPS"
+FORMAT: Final = 1
+MAX_CHIPS: Final = 1_000_000
+MAX_SERIES: Final = 10_000
+MAX_HISTORY_BYTES: Final = 32 * 1024 * 1024
+MAX_VERSION: Final = 2**32 - 1
+MAX_CENTS: Final = 10**13
+MAX_UID_BYTES: Final = 16
+
+Kind = Literal["cash", "promo"]
+Status = Literal["in play", "stolen", "retired"]
+KINDS: Final[tuple[Kind, ...]] = ("cash", "promo")
+STATUSES: Final[tuple[Status, ...]] = ("in play", "stolen", "retired")
+"""Codes on disk are places in these lists, from 1."""
+
+HOUSE_NAME: Final = re.compile(r"[A-Z0-9-]{1,16}", re.ASCII)
+SERIES_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,32}", re.ASCII)
+
+_SIGNED: Final = struct.Struct(">7sBIIQ16sII32s32s32s")
+_SERIES: Final = struct.Struct(">32s16s")
+_CHIP: Final = struct.Struct(">B16sBBxIQII")
+SIGNED_BYTES: Final = _SIGNED.size
+SIGNATURE_BYTES: Final = 64
+HEAD_BYTES: Final = SIGNED_BYTES + SIGNATURE_BYTES
+SERIES_BYTES: Final = _SERIES.size
+CHIP_BYTES: Final = _CHIP.size
+KEY_BYTES: Final = 17
+"""A chip's first bytes, length and UID: what chips are ordered and found by."""
+STATUS_AT: Final = 18
+MARKED_AT: Final = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The signed part of the head."""
+
+    version: int
+    chip_count: int
+    issued_at: int
+    house: str
+    series_count: int
+    history_bytes: int
+    chips_sha256: bytes
+    history_sha256: bytes
+    public_key: bytes
+
+    @property
+    def body_bytes(self) -> int:
+        return self.series_count * SERIES_BYTES + self.chip_count * CHIP_BYTES
+
+    @property
+    def file_bytes(self) -> int:
+        return HEAD_BYTES + self.body_bytes + self.history_bytes
+
+    @property
+    def digest(self) -> str:
+        return sha256(pack_head(self)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    name: str
+    house: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A chip as it is stored; ``series`` is a place in the series table."""
+
+    uid: bytes
+    cents: int
+    kind: Kind
+    status: Status
+    series: int
+    added_in: int
+    marked_in: int = 0
+
+
+def pack_head(head: Head) -> bytes:
+    return _SIGNED.pack(
+        MAGIC,
+        FORMAT,
+        head.version,
+        head.chip_count,
+        head.issued_at,
+        head.house.encode("ascii"),
+        head.series_count,
+        head.history_bytes,
+        head.chips_sha256,
+        head.history_sha256,
+        head.public_key,
+    )
+
+
+def unpack_head(signed: bytes) -> Head:
+    """The fields as they stand. To be called after the signature was verified."""
+    _, _, version, chips, issued_at, house, *rest = _SIGNED.unpack(signed)
+    return Head(version, chips, issued_at, _text(house), *rest)
+
+
+def pack_series(series: Series) -> bytes:
+    return _SERIES.pack(series.name.encode("ascii"), series.house.encode("ascii"))
+
+
+def unpack_series(table: bytes) -> tuple[Series, ...]:
+    return tuple(Series(_text(name), _text(house)) for name, house in _SERIES.iter_unpack(table))
+
+
+def _text(field: bytes) -> str:
+    """Latin-1 cannot fail; what is not a name is found by ``head_fault`` and ``series_fault``."""
+    return field.rstrip(b"\0").decode("latin-1")
+
+
+def pack_chip(record: Record) -> bytes:
+    return _CHIP.pack(
+        len(record.uid),
+        record.uid,
+        KINDS.index(record.kind) + 1,
+        STATUSES.index(record.status) + 1,
+        record.series,
+        record.cents,
+        record.added_in,
+        record.marked_in,
+    )
+
+
+def unpack_chip(chips: bytes, offset: int) -> Record:
+    length, uid, kind, status, series, cents, added, marked = _CHIP.unpack_from(chips, offset)
+    return Record(uid[:length], cents, KINDS[kind - 1], STATUSES[status - 1], series, added, marked)
+
+
+def unpack_chips(chips: bytes) -> Iterator[Record]:
+    return (unpack_chip(chips, offset) for offset in range(0, len(chips), CHIP_BYTES))
+
+
+def key_of(uid: bytes) -> bytes:
+    return bytes((len(uid),)) + uid.ljust(MAX_UID_BYTES, b"\0")
+
+
+def offset_of(chips: bytes | bytearray, key: bytes) -> int:
+    """Where the chip with this key begins, or -1: a search by halves."""
+    low, high = 0, len(chips) // CHIP_BYTES
+    while low < high:
+        middle = (low + high) // 2
+        start = middle * CHIP_BYTES
+        if chips[start : start + KEY_BYTES] < key:
+            low = middle + 1
+        else:
+            high = middle
+    start = low * CHIP_BYTES
+    return start if chips[start : start + KEY_BYTES] == key else -1
+
+
+def uid_text(uid: bytes) -> str:
+    return uid.hex().upper()
+
+
+def uid_bytes(text: str) -> bytes | None:
+    """The UID of upper-case hex, the one spelling that readers report; None for all else."""
+    try:
+        uid = bytes.fromhex(text)
+    except ValueError:
+        return None
+    return uid if 1 <= len(uid) <= MAX_UID_BYTES and uid_text(uid) == text else None

@@ -1,0 +1,397 @@
+"""``underfelt chips``: the house's chip register, from the delivery to the table.
+
+Format, rules and codes: docs/protocols/chip-register.md. With ``--json`` the answer is one JSON
+object on standard output, also when it is a refusal; messages for people go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from controller.chips import bank
+from controller.chips.audit import difference, piles, story_of
+from controller.chips.batch import parse_uid, read_uid_list
+from controller.chips.errors import (
+    BatchError,
+    ChipError,
+    CreateError,
+    KeyFileError,
+    NotPermittedError,
+    Problem,
+    RegisterError,
+    UnreadableError,
+    WriteError,
+)
+from controller.chips.history import Stamp
+from controller.chips.layout import MAX_CHIPS, STATUSES, Status, uid_text
+from controller.chips.load import Loaded, load
+from controller.chips.register import ChipRegister
+from controller.chips.rollout import roll_out
+from controller.chips.signing import load_public, load_secret, make_keys
+from controller.cli import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands import chips_text as say
+from controller.commands.io import Arguments, Unreadable, read_lines
+
+EX_CANTCREAT: Final = 73
+EX_NOPERM: Final = 77
+EXITS: Final[dict[type[ChipError], int]] = {
+    RegisterError: EX_DATAERR,
+    BatchError: EX_DATAERR,
+    UnreadableError: EX_NOINPUT,
+    CreateError: EX_CANTCREAT,
+    WriteError: EX_IOERR,
+    NotPermittedError: EX_NOPERM,
+    KeyFileError: EX_CONFIG,
+}
+MAX_INPUT_BYTES: Final = 128 * MAX_CHIPS
+STATUS_WORDS: Final[dict[str, Status]] = {status.replace(" ", "-"): status for status in STATUSES}
+
+Answer = tuple[int, dict[str, Any], str]
+"""Exit code, the answer for machines, the answer for people."""
+
+
+def now() -> int:
+    return int(time.time())
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:9} {text}" for name, (_, _, text, _) in VERBS.items())
+    examples = "\n".join(f"  underfelt chips {example}" for *_, example in VERBS.values())
+    return (
+        "usage: underfelt chips VERB [ARGUMENT ...]\n\nThe house's signed chip register.\n\n"
+        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
+    )
+
+
+def run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
+        return EX_OK if argv else EX_USAGE
+    if argv[0] not in VERBS:
+        known = ", ".join(VERBS)
+        print(f"underfelt chips: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        return EX_USAGE
+    declare, act, text, example = VERBS[argv[0]]
+    parser = Arguments(
+        prog=f"underfelt chips {argv[0]}",
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: underfelt chips {example}",
+    )
+    declare(parser)
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+    arguments = parser.parse_intermixed_args(argv[1:])
+    try:
+        code, row, said = act(parser, arguments)
+    except ChipError as error:
+        for problem in error.problems:
+            print(f"{parser.prog}: {problem}", file=sys.stderr)
+        if arguments.json:
+            _print_json({"ok": False, "problems": [say.problem_json(p) for p in error.problems]})
+        return EXITS[type(error)]
+    if arguments.json:
+        _print_json({"ok": code == EX_OK, **row})
+    elif said:
+        print(said)
+    return code
+
+
+def _print_json(row: dict[str, Any]) -> None:
+    print(json.dumps(row, indent=2))
+
+
+# --- keygen ------------------------------------------------------------------------------------
+
+
+def _declare_keygen(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--secret", metavar="FILE", required=True, help="stays in the chip bank")
+    parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
+
+
+def _keygen(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    made = make_keys(Path(arguments.secret), Path(arguments.public))
+    row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
+    said = f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
+    return EX_OK, row, said
+
+
+# --- import, mark ------------------------------------------------------------------------------
+
+
+def _declare_change(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--key", metavar="FILE", required=True, help="the secret key")
+    parser.add_argument("--by", metavar="WHO", required=True, help="who does it, for the history")
+    parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
+
+
+def _declare_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("batch", metavar="BATCH.csv", help="uid,value,class,series; - for stdin")
+    _declare_change(parser)
+    parser.add_argument("--reason", metavar="TEXT", default="", help="such as the delivery note")
+    parser.add_argument("--new", metavar="HOUSE", help="start a new register of this house")
+    parser.add_argument(
+        "--chips-of", metavar="HOUSE", help="chips of another house: known, never counted"
+    )
+
+
+def _import(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    path = Path(arguments.register)
+    key = load_secret(Path(arguments.key))
+    done = bank.import_batch(
+        path,
+        bank.Batch(arguments.batch, _read(arguments.batch), arguments.chips_of),
+        key,
+        Stamp(arguments.by, arguments.reason, now()),
+        new_house=arguments.new,
+        rehearse=arguments.dry_run,
+    )
+    count = sum(done.added.values())
+    would = "would import" if arguments.dry_run else "imported"
+    said = f"{path}: version {done.version}: {would} {say.chips_text(count)}"
+    row = {"register": str(path), "version": done.version, "written": done.written}
+    row |= {"imported": count, "piles": say.piles_json(done.added)}
+    return EX_OK, row, f"{said}\n{say.piles_text(done.added)}"
+
+
+def _declare_mark(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("uids", metavar="UID", nargs="*", help="one or more chips")
+    parser.add_argument("status", metavar="STATUS", choices=STATUS_WORDS, help=_STATUS_HELP)
+    parser.add_argument("--file", metavar="LIST", help="one UID a line; - for stdin")
+    _declare_change(parser)
+    parser.add_argument("--reason", metavar="TEXT", required=True, help="why, for the history")
+
+
+_STATUS_HELP: Final = ", ".join(STATUS_WORDS)
+
+
+def _mark(parser: Arguments, arguments: argparse.Namespace) -> Answer:
+    if not arguments.uids and not arguments.file:
+        parser.error("which chips? give UIDs or --file LIST")
+    path = Path(arguments.register)
+    key = load_secret(Path(arguments.key))
+    uids = [_uid(text) for text in arguments.uids]
+    if arguments.file:
+        uids += read_uid_list(_read(arguments.file), arguments.file)
+    status = STATUS_WORDS[arguments.status]
+    stamp = Stamp(arguments.by, arguments.reason, now())
+    done = bank.mark(path, uids, status, key, stamp, rehearse=arguments.dry_run)
+    verb = "would mark" if arguments.dry_run else "marked"
+    said = [f"{path}: version {done.version}: {verb} {say.chips_text(len(done.marked))} {status}"]
+    said += [f"  {uid}: already {status}" for uid in done.already]
+    row = {"register": str(path), "version": done.version, "written": done.written}
+    lists = {"status": status, "marked": list(done.marked), "already": list(done.already)}
+    return EX_OK, row | lists, "\n".join(said)
+
+
+def _uid(text: str) -> bytes:
+    uid = parse_uid(text)
+    if uid is None:
+        said = "expected a UID, 1 to 16 bytes in pairs of hex digits"
+        raise BatchError(Problem("E-CHIP-021", said, field="uid", value=text))
+    return uid
+
+
+def _read(path: str) -> bytes:
+    """A batch or list; bounded, because what a person names by mistake may be anything."""
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        for line in read_lines(path):
+            pieces.append(line)
+            size += len(line)
+            if size > MAX_INPUT_BYTES:
+                said = f"more than {MAX_INPUT_BYTES:,} bytes"
+                raise BatchError(Problem("E-CHIP-013", said, path))
+    except Unreadable as error:
+        raise UnreadableError(Problem("E-CHIP-050", str(error))) from None
+    return b"".join(pieces)
+
+
+# --- show, check, diff, export -----------------------------------------------------------------
+
+
+def _declare_pubkey(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    said = "the public key that must have signed"
+    parser.add_argument("--pubkey", metavar="FILE", required=required, help=said)
+
+
+def _loaded(arguments: argparse.Namespace, *paths: str) -> list[Loaded]:
+    """Without a key of one's own a file proves only that it is whole: that must be said."""
+    public_key = load_public(Path(arguments.pubkey)) if arguments.pubkey else None
+    loaded = [load(Path(path), public_key) for path in paths]
+    if public_key is None:
+        said = "whole, but whose? give --pubkey to know who signed"
+        print(f"underfelt chips: {', '.join(paths)}: {said}", file=sys.stderr)
+    return loaded
+
+
+def _declare_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("uid", metavar="UID")
+    _declare_pubkey(parser, required=False)
+
+
+def _show(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    uid = _uid(arguments.uid)
+    (loaded,) = _loaded(arguments, arguments.register)
+    chip = ChipRegister(loaded).find(uid_text(uid))
+    if chip is None:
+        where = f"not in version {loaded.head.version} of the register"
+        raise BatchError(Problem("E-CHIP-028", where, arguments.register, 0, "uid", uid_text(uid)))
+    story = story_of(chip, loaded, arguments.register)
+    row = say.chip_json(chip) | {"history": [say.entry_json(entry) for entry in story]}
+    told = [say.chip_text(chip), *(f"  {say.entry_text(entry)}" for entry in story)]
+    return EX_OK, row, "\n".join(told)
+
+
+def _declare_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    _declare_pubkey(parser, required=True)
+    parser.add_argument("--at-least", metavar="VERSION", type=int, default=0, help="not older")
+
+
+def _check(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    public_key = load_public(Path(arguments.pubkey))
+    loaded = bank.audited(Path(arguments.register), public_key, arguments.at_least)
+    counted = piles(ChipRegister(loaded))
+    row = say.head_json(loaded.head) | {"piles": say.piles_json(counted)}
+    said = (
+        f"{arguments.register}: {say.head_text(loaded.head)}\n"
+        "signature, length, hashes, order, no chip twice, history: all hold\n"
+        f"{say.piles_text(counted)}"
+    )
+    return EX_OK, row, said
+
+
+def _declare_diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD")
+    parser.add_argument("new", metavar="NEW")
+    _declare_pubkey(parser, required=False)
+
+
+def _diff(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    old, new = _loaded(arguments, arguments.old, arguments.new)
+    found = difference(old, new, arguments.new)
+    row: dict[str, Any] = {
+        "old": say.head_json(old.head),
+        "new": say.head_json(new.head),
+    }
+    said = (
+        f"{arguments.old}: {say.head_text(old.head)}\n"
+        f"{arguments.new}: {say.head_text(new.head)}\n{say.difference_text(found)}"
+    )
+    return EX_OK if found.sound else EX_DATAERR, row | say.difference_json(found), said
+
+
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("--csv", action="store_true", help="CSV on standard output, the default")
+    _declare_pubkey(parser, required=False)
+
+
+def _export(parser: Arguments, arguments: argparse.Namespace) -> Answer:
+    if arguments.csv and arguments.json:
+        parser.error("--csv or --json, not both")
+    register = ChipRegister(*_loaded(arguments, arguments.register))
+    if arguments.json:
+        return EX_OK, {"chips": [say.chip_json(chip) for chip in register]}, ""
+    write = csv.writer(sys.stdout, lineterminator="\n").writerow
+    write(["uid", "value", "class", "series", "house", "status", "added_in", "marked_in"])
+    for c in register:
+        write([c.uid, c.cents, c.kind, c.series, c.house, c.status, c.added_in, c.marked_in])
+    return EX_OK, {}, ""
+
+
+# --- roll-out ----------------------------------------------------------------------------------
+
+
+def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("--to", metavar="PATH", required=True, help="where the table reads it")
+    _declare_pubkey(parser, required=True)
+    parser.add_argument(
+        "--approved-by",
+        metavar="WHO",
+        action="append",
+        default=[],
+        help="twice, two people: allow a way back, or replace what cannot be verified",
+    )
+
+
+def _roll_out(_: Arguments, arguments: argparse.Namespace) -> Answer:
+    public_key = load_public(Path(arguments.pubkey))
+    source, target = Path(arguments.register), Path(arguments.to)
+    done = roll_out(source, target, public_key, arguments.approved_by)
+    people = arguments.approved_by if done.overruled else []
+    row = {"to": str(target), **asdict(done), "approved_by": people}
+    if not done.written:
+        said = "is in place already"
+    else:
+        said = f"instead of {done.replaced}" if done.replaced else "is new here"
+    if people:
+        said += f"; {done.overruled} overruled by {' and '.join(people)}"
+    return EX_OK, row, f"{target}: version {done.version} {said}"
+
+
+Declare = Callable[[argparse.ArgumentParser], None]
+Act = Callable[[Arguments, argparse.Namespace], Answer]
+
+VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
+    "keygen": (
+        _declare_keygen,
+        _keygen,
+        "make the house's pair of keys",
+        "keygen --secret chips.key --public chips.pub",
+    ),
+    "import": (
+        _declare_import,
+        _import,
+        "add a manufacturer's batch of chips",
+        "import house.chips batch-17.csv --key chips.key --by k.lee",
+    ),
+    "mark": (
+        _declare_mark,
+        _mark,
+        "mark chips stolen, retired or in play again",
+        "mark house.chips E004010012345678 stolen --reason 'report 4711' --by m.ng --key chips.key",
+    ),
+    "show": (
+        _declare_show,
+        _show,
+        "one chip, and who did what to it",
+        "show house.chips E004010012345678 --pubkey chips.pub",
+    ),
+    "check": (
+        _declare_check,
+        _check,
+        "verify a register and count what is in it",
+        "check house.chips --pubkey chips.pub",
+    ),
+    "diff": (
+        _declare_diff,
+        _diff,
+        "what changed from one register to another",
+        "diff table.chips house.chips --pubkey chips.pub",
+    ),
+    "roll-out": (
+        _declare_roll_out,
+        _roll_out,
+        "put a verified register where a table reads it",
+        "roll-out house.chips --to /var/lib/underfelt/house.chips --pubkey chips.pub",
+    ),
+    "export": (
+        _declare_export,
+        _export,
+        "all chips as CSV or JSON",
+        "export house.chips --csv > chips.csv",
+    ),
+}

@@ -1,0 +1,1 @@
+"""The table core: readings and keys become facts, effects become orders. Pure: no I/O, no clock."""

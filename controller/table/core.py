@@ -1,0 +1,301 @@
+"""The table core: reading or key -> fact -> step -> journal -> adopt -> effects -> orders.
+
+Pure: it opens nothing, reads no clock and draws nothing. Time is passed in.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from controller.rules.engine import facts as f
+from controller.rules.engine.authority import AUTHORITY
+from controller.rules.engine.common import spot_of
+from controller.rules.engine.phases import TABLE
+from controller.rules.engine.state import Phase
+from controller.table.chips import Closing
+from controller.table.console import Wrong
+from controller.table.menu import Call, SignOn
+from controller.table.meter import magic_card
+from controller.table.prompt import Notice, Said
+from controller.table.refusals import text_key
+from controller.table.sensing import Sensing
+from controller.table.spots import Spot
+from controller.table.staff import TableCall
+from controller.table.watch import all_spots, lock_cards, watch
+from drivers.base import StateReported
+from drivers.orders import (
+    SEATS,
+    EnableAcceptors,
+    Lamp,
+    Order,
+    ShowLamps,
+    ShowMagicCard,
+    ShowMeter,
+    ShowPrompt,
+    SweepAntennas,
+    WatchAntennas,
+)
+from drivers.readings import (
+    CardEvent,
+    CardRead,
+    CreditOffered,
+    CreditReturned,
+    CreditTaken,
+    KeyPressed,
+    PacketRead,
+    SpotLost,
+    SpotMoving,
+    SpotSettled,
+    SupplyRead,
+    SweepAgreed,
+    SwitchRead,
+    TagOnTwoSpots,
+)
+
+SWEEP_US: Final = 60_000_000
+"""Longest wait for a sweep; then the closing call has to be made again. Every sweep answers at its
+own deadline, at most 52 s (docs/protocols/chip-sensing.md): this only catches a lost answer."""
+LATER: Final = 1_000
+"""Most readings kept while the power fails."""
+
+_OFF: Final[Lamp] = "off"
+DARK: Final = ShowLamps((_OFF,) * SEATS)
+_MOVES_ON: Final = (f.CommunityTurned, f.HandOpened, f.DealConfirmed)
+"""What a live wager that cannot be read holds up."""
+
+
+class TableCore(Sensing):
+    """One table. ``outbox`` collects what is for the caller: link, selector, timers, evidence."""
+
+    # --- from outside --------------------------------------------------------------------------
+
+    def take(self, reading: object, now_us: int) -> list[Order]:
+        """One reading of a device, or a key."""
+        self._now_us = now_us
+        fails = isinstance(reading, SwitchRead) and reading.name == "power_fail"
+        if self.health.power_fail and not fails:
+            # The rail is going: no new fact. Nothing is acknowledged either, so what happens now
+            # is told again after a restart, or taken from here if the power comes back.
+            if not isinstance(reading, KeyPressed) and len(self._later) < LATER:
+                self._later.append(reading)
+            return []
+        self._take(reading)
+        if fails and not self.health.power_fail:
+            later, self._later = self._later, []
+            for kept in later:
+                self._take(kept)
+        return self._orders()
+
+    def _take(self, reading: object) -> None:
+        match reading:
+            case KeyPressed():
+                self._key(reading)
+            case CardRead() | PacketRead() | CardEvent():
+                self._card(reading)
+            case SpotSettled() | SpotMoving() | SpotLost() | TagOnTwoSpots():
+                self._chips(reading)
+            case SweepAgreed():
+                if self.closing is not None and self.closing.take(reading):
+                    self._close(reading.at_us)
+            case CreditOffered():
+                self._credit(reading)
+            case CreditTaken() | CreditReturned():
+                self._credit_gone(reading)
+            case SwitchRead():
+                self._switch(reading)
+            case StateReported():
+                self._device(reading)
+            case SupplyRead():
+                self.health.take(reading)
+            case _:
+                pass
+
+    def fact(self, fact: f.Fact, now_us: int) -> list[Order]:
+        """A fact from a part that is no device of the table: link, selector, timer."""
+        self._now_us = now_us
+        self._apply(fact)
+        return self._orders()
+
+    def advance(self, now_us: int) -> list[Order]:
+        """Time has passed: a sweep or a selector that never answered, an age that is shown."""
+        self._now_us = now_us
+        if self.closing is not None and now_us >= self.closing.until_us:
+            self.closing = None
+            self.notices.add(Notice("sweep silent", cause="sweep"))
+            self._release_cards()
+        return self._orders()
+
+    @property
+    def wake_us(self) -> int | None:
+        """When ``advance`` wants to be called next."""
+        selecting = self._select_us if self._around().selecting else None
+        due = [
+            None if self.closing is None else self.closing.until_us,
+            selecting,
+            self.meter.wake_us(self.state, self._now_us),
+        ]
+        return min((t for t in due if t is not None), default=None)
+
+    def orders_now(self) -> list[Order]:
+        """Everything the devices should show and do now: after a start or a reconnect."""
+        self._shown = {}
+        if self.closing is not None:
+            self._out.append(SweepAntennas(self.closing.number, self.closing.asked))
+        return self._orders()
+
+    # --- keys ----------------------------------------------------------------------------------
+
+    def _key(self, reading: KeyPressed) -> None:
+        self._wrong, at_ms = None, reading.at_us // 1000
+        turned, busy = self.positions.key_turned, self.console.busy
+        match self.console.press(reading.key, self.state, self.ask.seat, turned):
+            case None:
+                pass
+            case Wrong(key):
+                self._wrong = ("wrong", key, None)
+            case "call":
+                self._beacon = not self._beacon
+            case "clear":
+                if not busy:
+                    self.notices.clear_newest()
+            case "undo":
+                self._take_back(at_ms)
+            case SignOn() as entry:
+                self._sign_on(entry, at_ms)
+            case Call(kind):
+                self._call(kind, at_ms)
+            case f.What() as what:
+                self._declare(what, reading.at_us)
+
+    def _refuse(self, key: str, seat: int | None = None) -> None:
+        self._wrong = ("wrong", key, seat)
+
+    def _declare(self, what: f.What, at_us: int) -> None:
+        by, at_ms = self.positions.declares, at_us // 1000
+        if by is None:
+            return self._refuse("sign on first")
+        lost = self._lost()
+        match what:
+            case f.BetsOpened() if self.state.phase is Phase.IDLE and (why := self._no_opening()):
+                return self._refuse(why)
+            case f.BetsClosed() if self.state.phase is Phase.BETTING:
+                return self._call_close(by, at_us)
+            case f.SeatRuled(seat, "stays live") if self._not_in_phase(f.SeatRuled):
+                return self._stays_live(seat, by, at_ms)
+            case _ if isinstance(what, _MOVES_ON) and lost:
+                return self._refuse("sensor", lost[0][0])
+        if refused := self._apply(f.Fact(what, by, at_ms)):
+            self._wrong = ("refused", text_key(refused), None)
+        return None
+
+    def _no_opening(self) -> str:
+        if self.table_closed:
+            return "table closed"
+        if self.health.low_supply:
+            return "low supply"
+        return self.health.card_hold
+
+    def _take_back(self, at_ms: int) -> None:
+        if self.closing is not None:
+            self.closing = None  # nothing was declared yet: the call can still be taken back
+            return self._release_cards()
+        if self._undo is None or self._undo[1] != spot_of(self.state.phase):
+            return self._refuse("nothing to undo" if self._undo is None else "undo too late")
+        seat, spot, choice = self._undo
+        other: Any = "withdraw" if choice == "ride" else "ride"
+        return self._declare(f.DecisionCorrected(seat, spot, other), at_ms * 1000)
+
+    def _sign_on(self, entry: SignOn, at_ms: int) -> None:
+        found = self.staff.check(entry.staff_id, entry.pin)
+        signed = None if found is None else self.positions.sign_on(*found, at_ms)
+        if signed is None:
+            return self._refuse("sign on refused")
+        self.journal(signed, None)
+        return self.outbox.append(signed)
+
+    def _call(self, kind: Any, at_ms: int) -> None:
+        if self.state.phase is not Phase.IDLE:
+            return self._refuse("not in a round")
+        by = self.positions.declares
+        if by is None:
+            return self._refuse("sign on first")
+        call = TableCall(kind, by, at_ms)
+        self.journal(call, None)
+        self.table_closed = kind != "table open"
+        return self.outbox.append(call)
+
+    # --- the closing call ----------------------------------------------------------------------
+
+    def _call_close(self, by: f.Declared, at_us: int) -> None:
+        if self.closing is not None:
+            return self._refuse("sweeping")
+        if lost := self._lost():
+            return self._refuse("sensor", lost[0][0])
+        unread = self.chips.lost_spots(self.health.down)
+        asked = self.seat_map.antennas(all_spots(self.state) - unread)
+        self._sweeps += 1
+        self.closing = Closing(
+            self._sweeps, by, at_us // 1000, self._now_us + SWEEP_US, asked,
+            self.chips.moving & asked,
+        )  # fmt: skip
+        self.notices.forget("sweep")
+        if not asked:
+            return self._close(at_us)
+        return self._out.append(SweepAntennas(self._sweeps, asked))
+
+    def _not_in_phase(self, kind: type[f.What]) -> bool:
+        return kind not in TABLE[self.state.rules.book.family].get(self.state.phase, {})
+
+    def _stays_live(self, seat: int, by: f.Declared, at_ms: int) -> None:
+        """Where the engine has no such ruling the supervisor's word is noted, and play goes on."""
+        if by.role not in AUTHORITY[f.SeatRuled][0]:
+            return self._refuse("turn the key")
+        if seat in self.credits.doubt:
+            noted = "credit in doubt: it stands"
+        elif seat in [number for number, _ in self._lost()]:
+            noted = "sensor lost: wager stays live"
+        else:
+            return self._refuse("not now")
+        self._apply(f.Fact(f.BreachNoted((seat,), noted), by, at_ms))
+        return self._release(seat)
+
+    # --- orders --------------------------------------------------------------------------------
+
+    def _orders(self) -> list[Order]:
+        """Acknowledgements and requests, then every whole that is not what was last ordered."""
+        out, self._out = self._out, []
+        for order in self._wholes():
+            if self._shown.get(type(order)) != order:
+                self._shown[type(order)] = order
+                out.append(order)
+        return out
+
+    def _wholes(self) -> list[Order]:
+        state, ask = self.state, self.ask
+        said = Said(self._wrong, self.console.shown(), self.notices.newest)
+        beacon = self._beacon or "KEY" in ask.keys
+        faults = frozenset(s[0] for s in self._wrong_spots())
+        lit = not self.health.power_fail
+        idle = self.health.power_fail or self.closing is not None
+        wholes: list[Order] = [
+            lock_cards(state, ask),
+            WatchAntennas(watch(state, self.seat_map).antennas),
+            self.lamps.order(state, ask, faults=faults, beacon=beacon) if lit else DARK,
+            ShowPrompt(self.prompter.lines(state, ask, said)),
+        ]
+        if state.rules.book.progressive is not None:
+            closed = self.table_closed
+            wholes += [
+                EnableAcceptors(self.credits.enabled(state, closing=idle)),
+                self.meter.order(state, self._now_us, closed=closed) if lit else ShowMeter(""),
+                self.meter.sign(state, self._now_us, closed=closed),
+            ]
+        if state.rules.book.magic_card is not None:
+            wholes.append(magic_card(state) if lit else ShowMagicCard(None))
+        return wholes
+
+    def _wrong_spots(self) -> list[Spot]:
+        if self.state.phase is not Phase.BETTING:
+            return []
+        spots = ((a, self.seat_map.spot(a)) for a in self.chips.tags)
+        return [s for a, s in spots if s is not None and self.chips.wrong(a) is not None]

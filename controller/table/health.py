@@ -1,0 +1,78 @@
+"""Which devices are down, and what that holds: the card device the deal, a low supply the opening.
+
+Displays and keys are only flagged; play goes on without them (design: fail-stop or degrade).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from drivers.base import DeviceState, Fault, StateReported
+from drivers.readings import CardEvent, SupplyRead, SwitchRead
+
+
+@dataclass(slots=True)
+class Health:
+    card_devices: frozenset[str] = frozenset()
+    """Devices that must be READY before a card may be dealt; unknown until they say so."""
+    states: dict[str, DeviceState] = field(default_factory=dict)
+    reasons: dict[str, Fault | None] = field(default_factory=dict)
+    jammed: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    low_supply: bool = False
+    power_fail: bool = False
+    door: bool = False
+
+    def take(self, reading: StateReported | SupplyRead | SwitchRead | CardEvent) -> None:
+        match reading:
+            case StateReported(device, state, reason):
+                self.states[device] = state
+                self.reasons[device] = reason
+            case SupplyRead(flags=flags):
+                self.low_supply = bool(flags & 1)
+            case SwitchRead(name="power_fail", on=on):
+                self.power_fail = on
+            case SwitchRead(name="door", on=on):
+                self.door = on
+            case CardEvent(device=device, kind=kind):
+                self._card_event(device, kind)
+            case _:
+                pass
+
+    def _card_event(self, device: str, kind: str) -> None:
+        match kind:
+            case "jam":
+                self.jammed.add(device)
+            case "jam cleared":
+                self.jammed.discard(device)
+            case "door opened":
+                self.opened.add(device)
+            case "door closed":
+                self.opened.discard(device)
+            case _:
+                pass
+
+    @property
+    def card_hold(self) -> str:
+        """Why no card may be dealt: a code of the prompt catalogue, or nothing."""
+        unknown = DeviceState.UNKNOWN
+        if any(self.states.get(d, unknown) is not DeviceState.READY for d in self.card_devices):
+            return "card device"
+        if self.jammed:
+            return "card jam"
+        return "card door" if self.opened else ""
+
+    @property
+    def down(self) -> frozenset[str]:
+        """Devices whose readings do not count."""
+        gone = (DeviceState.UNKNOWN, DeviceState.LOCKED)
+        return frozenset(d for d, state in self.states.items() if state in gone)
+
+    @property
+    def flagged(self) -> dict[str, Fault | None]:
+        """Every device that is not READY, and why: for the health page."""
+        return {
+            d: self.reasons.get(d)
+            for d, state in sorted(self.states.items())
+            if state is not DeviceState.READY
+        }

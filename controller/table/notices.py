@@ -1,0 +1,85 @@
+"""What the dealer must be told besides the question: returned money, late chips, wrong tags.
+
+A notice with a cause goes when its cause goes; the others stay until CLEAR or the next opening,
+money that is owed until CLEAR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from controller.rules.engine import effects as fx
+from controller.rules.engine.state import Phase, TableState
+from controller.table.prompt import Notice
+
+MOST: Final = 8
+_OF_CHIPS: Final = {
+    "late": "late",
+    "limit": "limit",
+    "bonus above": "bonus above",
+    "pay": "paid wrong",
+}
+_OF_SEATS: Final = {"hand void": "hand void", "floor": "floor", "idle": "idle"}
+_MONEY: Final = ("difference pay", "difference collect", "award", "return")
+
+
+class Notices:
+    __slots__ = ("_all",)
+
+    def __init__(self) -> None:
+        self._all: list[Notice] = []
+
+    @property
+    def newest(self) -> Notice | None:
+        return self._all[-1] if self._all else None
+
+    def add(self, notice: Notice) -> None:
+        if notice not in self._all:
+            self._all = [*self._all, notice][-MOST:]
+
+    def forget(self, cause: object) -> None:
+        """What this notice was about is over."""
+        self._all = [n for n in self._all if n.cause != cause]
+
+    def clear_newest(self) -> None:
+        self._all = self._all[:-1]
+
+    def new_round(self) -> None:
+        """Money still to be handed over outlives the round; everything else is old."""
+        keeps = [n for n in self._all if n.code in _MONEY]
+        self._all = keeps + [n for n in self._all if n.cause is not None and n not in keeps]
+
+    def take(self, effects: Iterable[fx.Effect], state: TableState) -> None:
+        """The notices in the effects of one fact; ``state`` is what it left."""
+        back: dict[int, int] = {}
+        for effect in effects:
+            match effect:
+                case fx.Prompt(code, seat) if code in _OF_CHIPS:
+                    self.add(Notice(_OF_CHIPS[code], seat, cause=("chips", seat)))
+                case fx.Prompt(code, seat) if code in _OF_SEATS:
+                    self.add(Notice(_OF_SEATS[code], seat))
+                case fx.RaiseAlarm("wager lifted", seat):
+                    self.add(Notice("lifted", seat, cause=("chips", seat)))
+                case fx.ReturnWager(seat, spot, cents) if _is_told(state, spot):
+                    back[seat] = back.get(seat, 0) + cents
+                case fx.PayDifference(_, seat, cents):
+                    code = "difference pay" if cents > 0 else "difference collect"
+                    self.add(Notice(code, seat, abs(cents)))
+                case fx.ShowAward(seat, kind, cents) if _is_owed(state, seat, kind):
+                    self.add(Notice("award", seat, cents, kind))
+                case _:
+                    pass
+        for seat, cents in back.items():
+            self.add(Notice("return", seat, cents))
+
+
+def _is_told(state: TableState, spot: str) -> bool:
+    """Decisions and voids have prompts of their own; credits are in the box and must be paid."""
+    return spot == "progressive" or state.phase in (Phase.BETTING, Phase.LOCKED)
+
+
+def _is_owed(state: TableState, seat: int, kind: str) -> bool:
+    """An award that comes after its seat was paid, or beside the pot; others are in the pay."""
+    paid = seat in state.seats and state.seats[seat].settled
+    return kind == "carried pot" or (kind == "envy" and paid)

@@ -1,0 +1,213 @@
+"""The one way through the table: step, journal, adopt, effects; and what the core keeps beside.
+
+The journal hook is called before a fact is adopted, and nothing is shown or acknowledged before it
+has returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.betting import base_is_valid
+from controller.rules.engine.common import spot_of
+from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.state import Phase, TableState
+from controller.rules.engine.step import step
+from controller.table import cards, credits
+from controller.table.asks import Around, Ask
+from controller.table.chips import Chips, Closing, Find
+from controller.table.console import Console
+from controller.table.guide import guide, live_spots
+from controller.table.health import Health
+from controller.table.lamps import Lamps
+from controller.table.meter import Meter
+from controller.table.notices import Notices
+from controller.table.prompt import Prompter
+from controller.table.spots import SeatMap, Spot
+from controller.table.staff import (
+    DEALER_1,
+    SUPERVISOR_1,
+    Positions,
+    SignedOn,
+    Staff,
+    TableCall,
+)
+from controller.table.texts import Texts
+from drivers.orders import Order, ReleaseCredit, RequestDeckCheck
+
+Key = tuple[str, int]
+"""A device and the key of one of its readings."""
+Entry = f.Fact | SignedOn | TableCall | credits.CreditDropped
+"""What is journalled: facts, and what people and acceptors did that is no fact of a round."""
+Journal = Callable[[Entry, Key | None], None]
+"""Makes an entry durable before it returns; the key names the reading it came from."""
+ForCaller = fx.Effect | SignedOn | TableCall
+
+SELECT_US: Final = 3_000_000
+"""Longest wait for a selector; a card after that means no magic card in this round."""
+
+_KEPT: Final = (fx.SetLamp, fx.Prompt, fx.ArmAcceptor)
+
+
+class Stepping:
+    """The state of the table, and what its devices and keys have said that is no fact yet."""
+
+    def __init__(  # noqa: PLR0917
+        self,
+        state: TableState,
+        seat_map: SeatMap,
+        find: Find,
+        staff: Staff,
+        texts: Texts,
+        journal: Journal,
+        *,
+        house: str = "",
+        card_devices: frozenset[str] = frozenset(),
+        dealer: f.Declared | None = DEALER_1,
+        supervisor: f.Declared | None = SUPERVISOR_1,
+        last_keys: Mapping[str, int] | None = None,
+        untaken_credits: frozenset[int] = frozenset(),
+        now_us: int = 0,
+    ) -> None:
+        self.state = state
+        self.outbox: list[ForCaller] = []
+        self.seat_map, self.staff, self.journal = seat_map, staff, journal
+        self.chips = Chips(seat_map, find, house, promo=state.rules.book.key == "NSW")
+        self.credits = credits.Credits(set(untaken_credits), at_start=set(untaken_credits))
+        self.health = Health(card_devices)
+        self.console = Console()
+        self.positions = Positions(dealer, supervisor)
+        self.notices = Notices()
+        self.lamps = Lamps(state)
+        self.meter = Meter(state.meter, now_us)
+        self.prompter = Prompter(texts)
+        self.closing: Closing | None = None
+        self.uncertain: frozenset[int] = frozenset()
+        self.table_closed = False
+        self._released: frozenset[Spot] = frozenset()
+        self._last_keys = dict(last_keys or {})
+        self._held: list[cards.CardReading] = []
+        self._later: list[object] = []
+        self._undo: tuple[int, str, str] | None = None
+        self._wrong: tuple[str, str, int | None] | None = None
+        self._press_close = self._beacon = False
+        self._select_us: int | None = None
+        self._sweeps = 0
+        self._now_us = now_us
+        self._out: list[Order] = []
+        self._shown: dict[type[Any], Order] = {}
+        self._arm_from_state()
+
+    def _arm_from_state(self) -> None:
+        """After a restart in the betting: the acceptors as the wagers on the table allow."""
+        rules = self.state.rules
+        if self.state.phase is Phase.BETTING and rules.book.progressive is not None:
+            for number in range(1, rules.table.seats + 1):
+                if not rules.book.acceptor_after_base or base_is_valid(self.state, number):
+                    self.credits.armed.add(number)
+
+    @property
+    def ask(self) -> Ask:
+        """What is asked of the dealer now."""
+        return guide(self.state, self._around())
+
+    # --- facts ---------------------------------------------------------------------------------
+
+    def _apply(self, fact: f.Fact, key: Key | None = None) -> fx.Refused | None:
+        """Step, journal, adopt, effects: the one way through. Returns the refusal, if any."""
+        state, effects = step(self.state, fact)
+        if effects and isinstance(effects[0], fx.Refused):
+            self.outbox.append(effects[0])
+            return effects[0]
+        self.journal(fact, key)
+        self.state = state
+        if isinstance(fact.what, f.WagerRead):
+            self.notices.forget(("chips", fact.what.seat))
+        for effect in effects:
+            self._effect(effect)
+        self.notices.take(effects, state)
+        self._after(fact)
+        return None
+
+    def _effect(self, effect: fx.Effect) -> None:
+        self.lamps.take(effect)
+        self.meter.take(effect, self._now_us)
+        if isinstance(effect, fx.ArmAcceptor):
+            (self.credits.armed.add if effect.armed else self.credits.armed.discard)(effect.seat)
+        elif isinstance(effect, fx.RequestSelection):
+            self._select_us = self._now_us + SELECT_US
+        elif isinstance(effect, fx.Prompt):
+            self._press_close |= effect.code == "press close"
+            between = self.state.phase is Phase.IDLE and uses_packets(self.state.rules)
+            if effect.code == "check deck" and between and self.state.deck.name is not None:
+                self._out.append(RequestDeckCheck(self.state.deck.name))
+        if not isinstance(effect, _KEPT):
+            self.outbox.append(effect)
+
+    def _after(self, fact: f.Fact) -> None:
+        match fact.what:
+            case f.BetsOpened():
+                self._undo = None
+                self.uncertain, self._released, self._press_close = frozenset(), frozenset(), False
+                self.notices.new_round()
+                for read in self.credits.at_opening():
+                    self._measured(read, "sensors", fact.at_ms)
+            case f.BetsClosed():
+                self._press_close = False
+            case f.SeatLeftOut(seat):
+                self.uncertain -= {seat}
+            case f.Decided(seat, spot, choice) | f.DecisionCorrected(seat, spot, choice):
+                self._undo = (seat, spot, choice)
+            case f.SeatRuled(seat, "stays live"):
+                self._release(seat)
+            case f.WagerRead(seat):
+                self.credits.given_back.discard(seat)
+            case _:
+                pass
+
+    def _measured(
+        self, what: f.What, device: str, at_ms: int, key: Key | None = None
+    ) -> fx.Refused | None:
+        return self._apply(f.Fact(what, f.Measured(device), at_ms), key)
+
+    # --- what the engine does not know ----------------------------------------------------------
+
+    def _around(self) -> Around:
+        waits = self.state.phase is Phase.LOCKED and self.state.commitment is None
+        return Around(
+            key_turned=self.positions.key_turned,
+            closing=self.closing is not None,
+            uncertain=tuple(sorted(self.uncertain - self.state.left_out)),
+            lost=self._lost(),
+            card_hold=self.health.card_hold,
+            low_supply=self.health.low_supply,
+            power_fail=self.health.power_fail,
+            table_closed=self.table_closed,
+            selecting=waits and self._select_us is not None and self._now_us < self._select_us,
+            undo=self._undo[0]
+            if self._undo and self._undo[1] == spot_of(self.state.phase)
+            else None,
+            press_close=self._press_close,
+        )
+
+    def _lost(self) -> tuple[Spot, ...]:
+        """Spots with a live wager that nobody can read and no supervisor has ruled on."""
+        unread = self.chips.lost_spots(self.health.down) - self._released
+        if self.state.phase is Phase.BETTING:
+            known, out = self.state.spots, self.state.left_out | self.state.excluded
+            live = {s for s, c in known.items() if c and s[0] not in out}
+            return tuple(sorted(unread & (live - self.state.declared)))
+        return tuple(sorted(unread & live_spots(self.state)))
+
+    def _release(self, seat: int) -> None:
+        unread = self.chips.lost_spots(self.health.down)
+        self._released |= {spot for spot in unread if spot[0] == seat}
+        if seat in self.credits.doubt:
+            number = self.credits.closed(seat)
+            self.notices.forget(("credit", seat))
+            dropped = credits.CreditDropped(seat, number, self._now_us // 1000)
+            self.journal(dropped, None)
+            self._out.append(ReleaseCredit(seat, number))

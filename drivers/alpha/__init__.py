@@ -1,0 +1,1 @@
+"""Alpha protocol: the overhead jackpot sign (docs/protocols/alpha.md)."""

@@ -1,0 +1,96 @@
+"""From a layout to a rig: which machine drives which device; vendors' by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Final
+
+from drivers.alpha.driver import AlphaDriver
+from drivers.base import ChipDriver, LineDriver
+from drivers.bus import BusMachine
+from drivers.cards.shoe import ShoeDriver
+from drivers.cards.shuffler import ShufflerDriver
+from drivers.chips.field import ChipField
+from drivers.feig.driver import FeigReader
+from drivers.gpio.driver import PINS, PinsDriver, SupplyDriver
+from drivers.hd44780.driver import PromptDriver
+from drivers.ht16k33.driver import MagicCardDriver, MeterDriver
+from drivers.layout import OUR_KINDS, LineLayout, TableLayout
+from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver
+from drivers.mcp23017.desk import CreditDesk
+from drivers.mcp23017.keys import KEYS_1, KEYS_2, KeysDriver
+from drivers.mcp23017.lamps import LampsDriver
+from drivers.rig import Rig
+
+GROUP: Final = "underfelt.drivers"
+MakeLine = Callable[[LineLayout], LineDriver]
+"""What a vendor's entry point is: from its entry in the layout file to a machine."""
+
+
+def vendor_kinds() -> dict[str, MakeLine]:
+    """Line drivers of installed packages, by the name they are registered under."""
+    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+
+
+def build(layout: TableLayout, vendors: Mapping[str, MakeLine] | None = None) -> Rig:
+    makers = {**(vendors or {}), **_OURS}
+    lines = [makers[line.kind](line) for line in layout.lines]
+    pins = {name: PINS[name] for name in layout.pins if name in PINS}
+    return Rig(
+        lines,
+        BusMachine(_chips(layout.chips)),
+        ChipField(),
+        PinsDriver("pins", pins) if pins else None,
+        SupplyDriver("supply") if layout.transport.throttled else None,
+    )
+
+
+def _chips(addresses: Mapping[str, int]) -> list[ChipDriver]:
+    desk = CreditDesk("acceptors")
+    chips: list[ChipDriver] = []
+    for name, address in addresses.items():
+        match name:
+            case "keys-1" | "keys-2":
+                caps = KEYS_1 if name == "keys-1" else KEYS_2
+                chips.append(KeysDriver(name, address, caps))
+            case "sensors":
+                chips.append(SensorsDriver(name, address, desk))
+            case "acceptors":
+                chips.append(AcceptorsDriver(name, address, desk))
+            case "lamps-1":
+                chips.append(LampsDriver(name, address, (1, 2, 3, 4)))
+            case "lamps-2":
+                chips.append(LampsDriver(name, address, (5, 6, 7), signals=True))
+            case "prompt":
+                chips.append(PromptDriver(name, address))
+            case "magic":
+                chips.append(MagicCardDriver(name, address))
+            case _:
+                chips.append(MeterDriver(name, address, int(name[-1]) - 1))
+    return chips
+
+
+def _feig(line: LineLayout) -> LineDriver:
+    return FeigReader(line.name, line.serial, line.address)
+
+
+def _shoe(line: LineLayout) -> LineDriver:
+    return ShoeDriver(line.name, line.serial, line.firmware or None)
+
+
+def _shuffler(line: LineLayout) -> LineDriver:
+    return ShufflerDriver(line.name, line.serial, line.firmware or None)
+
+
+def _alpha(line: LineLayout) -> LineDriver:
+    return AlphaDriver(line.name)
+
+
+_OURS: Final[Mapping[str, MakeLine]] = {
+    "feig": _feig,
+    "cdp-shoe": _shoe,
+    "cdp-shuffler": _shuffler,
+    "alpha": _alpha,
+}
+assert frozenset(_OURS) == OUR_KINDS

@@ -1,0 +1,188 @@
+"""The I2C bus as a machine: whose batch is next, and what to do when nobody answers.
+
+It schedules the chips' machines, one batch at a time, and does no I/O: the shell runs the batch it
+is given and says how it ended. A shell that has an outcome delivers it before it asks whether the
+deadline has passed. Source: docs/protocols/mcp23017.md section 9.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from errno import ETIMEDOUT
+from typing import Final, Protocol, runtime_checkable
+
+from drivers.base import MS, SECOND, BusDone, BusFailed, BusOp, ChipDriver, Counters, Fault
+from drivers.orders import Order
+
+BATCH_US: Final = 500 * MS
+"""Longest time of a batch: two of them still leave every chip known or unknown within 1 s."""
+RECOVERY_US: Final = 2 * SECOND
+RECOVERY_EVERY_US: Final = 10 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class RecoverBus:
+    """Close the bus, free it if the adapter can, open it again; ``recovered`` says how it went."""
+
+    reason: Fault
+
+
+@runtime_checkable
+class Nudged(Protocol):
+    """A chip that has inputs: INT makes it poll sooner."""
+
+    def nudge(self, now_us: int) -> None: ...
+
+
+@dataclass(slots=True)
+class _Place:
+    """A chip and when its last batch ended: it is never due earlier than that."""
+
+    chip: ChipDriver
+    ended_us: int = 0
+
+    @property
+    def due_us(self) -> int:
+        return max(self.chip.wake_us, self.ended_us)
+
+
+class BusMachine:
+    def __init__(self, chips: Sequence[ChipDriver]) -> None:
+        addresses = Counter(chip.address for chip in chips)
+        twice = [address for address, times in addresses.items() if times > 1]
+        if twice:
+            raise ValueError(f"two chips at address 0x{twice[0]:02X}")
+        self.counters: Counters = Counter()
+        self.number = 0
+        """Of the batch given out last; a shell that numbers its batches finds late ones by it."""
+        self._places = [_Place(chip) for chip in chips]
+        self._running: _Place | None = None
+        self._deadline_us = 0
+        self._timeouts: list[ChipDriver] = []
+        """Chips of the batches that timed out in a row."""
+        self._stuck: Fault | None = None
+        self._recovering = False
+        self._recovered_us: int | None = None
+        """When the last recovery was asked for."""
+
+    @property
+    def chips(self) -> list[ChipDriver]:
+        return [place.chip for place in self._places]
+
+    @property
+    def stuck(self) -> bool:
+        return self._stuck is not None
+
+    @property
+    def wake_us(self) -> int | None:
+        """When something is due: a batch, a deadline or a recovery; None on a bus without chips."""
+        if self._running is not None or self._recovering:
+            return self._deadline_us
+        if self._stuck is not None:
+            return self._next_recovery_us
+        return min((place.due_us for place in self._places), default=None)
+
+    @property
+    def _next_recovery_us(self) -> int:
+        return 0 if self._recovered_us is None else self._recovered_us + RECOVERY_EVERY_US
+
+    def next_batch(self, now_us: int) -> tuple[ChipDriver, tuple[BusOp, ...]] | None:
+        """The batch to run now, if one is due and none is on its way."""
+        if self._running is not None or self._stuck is not None:
+            return None
+        # Sorting is stable and ended_us differs: whoever has waited longest goes first.
+        for place in sorted(self._places, key=lambda p: (p.due_us, p.ended_us)):
+            if place.due_us > now_us:
+                return None
+            ops = place.chip.plan(now_us)
+            if not ops:
+                place.ended_us = now_us + 1  # nothing to do: out of the way of the others
+                continue
+            self._running = place
+            self._deadline_us = now_us + BATCH_US
+            self.number += 1
+            self.counters["batches"] += 1
+            return place.chip, ops
+        return None
+
+    def finished(
+        self, outcome: BusDone | BusFailed, now_us: int, number: int | None = None
+    ) -> list[object]:
+        """The batch on its way ended; with the number of another one it is too late to matter."""
+        place = self._running
+        if place is None or number not in (None, self.number):
+            self.counters["late"] += 1
+            return []
+        self._running = None
+        place.ended_us = now_us
+        readings = place.chip.finish(outcome, now_us)
+        if not isinstance(outcome, BusFailed):
+            self._timeouts.clear()
+            return readings
+        self.counters["failed"] += 1
+        if outcome.errno != ETIMEDOUT:
+            self._timeouts.clear()  # some chip or the adapter did answer: the bus is free
+            return readings
+        self._timeouts.append(place.chip)
+        chips = {chip.address for chip in self._timeouts}
+        if len(self._timeouts) >= 2 and len(chips) >= min(2, len(self._places)):
+            names = " and ".join(dict.fromkeys(chip.name for chip in self._timeouts))
+            readings += self._lost(Fault("E-BUS-002", f"{names} timed out in a row"), now_us)
+        return readings
+
+    def timed_out(self, now_us: int) -> list[object]:
+        """Whatever deadline has passed: a batch, a recovery, or the pause between recoveries."""
+        if self._running is not None:
+            if now_us < self._deadline_us:
+                return []
+            name = self._running.chip.name
+            self._running.ended_us = now_us
+            self._running = None
+            return self._lost(Fault("E-BUS-001", f"no outcome for {name}"), now_us)
+        if self._recovering:
+            return (
+                self.recovered(worked=False, now_us=now_us) if now_us >= self._deadline_us else []
+            )
+        return self._recover(now_us)
+
+    def recovered(self, *, worked: bool, now_us: int) -> list[object]:
+        """How the recovery went. If it did not work the next one is ten seconds after this one."""
+        if not self._recovering:
+            return []
+        self._recovering = False
+        self.counters["recoveries" if worked else "recoveries failed"] += 1
+        if worked:
+            self._stuck = None
+            self._timeouts.clear()
+            return []
+        return self._recover(now_us)
+
+    def order(self, order: Order, now_us: int) -> list[object]:
+        """Every chip hears every order and takes what is its own."""
+        return [r for place in self._places for r in place.chip.order(order, now_us)]
+
+    def nudge(self, now_us: int) -> None:
+        """The expanders' INT line is low."""
+        for place in self._places:
+            if isinstance(place.chip, Nudged):
+                place.chip.nudge(now_us)
+
+    def _lost(self, fault: Fault, now_us: int) -> list[object]:
+        self.counters[fault.code] += 1
+        self._stuck = fault
+        readings = [
+            reading
+            for place in self._places
+            for reading in place.chip.bus_lost(f"{fault.code}: {fault.detail}", now_us)
+        ]
+        return readings + self._recover(now_us)
+
+    def _recover(self, now_us: int) -> list[object]:
+        if self._stuck is None or now_us < self._next_recovery_us:
+            return []
+        self._recovering = True
+        self._recovered_us = now_us
+        self._deadline_us = now_us + RECOVERY_US
+        return [RecoverBus(self._stuck)]

@@ -1,0 +1,1 @@
+"""From inventories to settled chips (docs/protocols/chip-sensing.md)."""

@@ -1,0 +1,1 @@
+"""FEIG chip readers and their antenna multiplexers (docs/protocols/feig.md)."""

@@ -1,0 +1,33 @@
+"""Fault codes of the FEIG readers, one line each in docs/protocols/feig.md section 6."""
+
+from __future__ import annotations
+
+from typing import Final
+
+CRC_WRONG: Final = "E-FEIG-001"
+BROKEN_OFF: Final = "E-FEIG-002"
+NO_FRAME: Final = "E-FEIG-003"
+BURST_TOO_LONG: Final = "E-FEIG-004"
+SEVERAL_FRAMES: Final = "E-FEIG-006"
+OTHER_ANSWER: Final = "E-FEIG-007"
+UNASKED: Final = "E-FEIG-008"
+NO_ANSWER: Final = "E-FEIG-009"
+SILENT: Final = "E-FEIG-010"
+LINE_CLOSED: Final = "E-FEIG-011"
+WITHDRAWN: Final = "E-FEIG-012"
+MALFORMED: Final = "E-FEIG-013"
+UNKNOWN_TAG: Final = "E-FEIG-014"
+CHAIN_TOO_LONG: Final = "E-FEIG-015"
+WRONG_READER: Final = "E-FEIG-016"
+RF_WARNING: Final = "E-FEIG-020"
+RF_COMMUNICATION: Final = "E-FEIG-021"
+COLLISION: Final = "E-FEIG-022"
+BUFFER_OVERFLOW: Final = "E-FEIG-023"
+ISO15693_ERROR: Final = "E-FEIG-024"
+SCAN_MODE: Final = "E-FEIG-025"
+LOGIN: Final = "E-FEIG-026"
+OUTPUT_REFUSED: Final = "E-FEIG-027"
+MUX_MISSING: Final = "E-FEIG-028"
+OTHER_STATUS: Final = "E-FEIG-029"
+HARDWARE: Final = "E-FEIG-030"
+CONFIGURATION: Final = "E-FEIG-031"

@@ -1,0 +1,273 @@
+"""The dealer prompt: initialise, write what changed, read it back, patrol, repair.
+
+A pure machine; one job per batch. The display refuses nothing and acknowledges nothing (the port
+expander does), so the only proof that a line is shown is reading it back, and after any doubt the
+whole initialisation runs. Source: docs/protocols/hd44780.md, section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from drivers.base import (
+    MS,
+    SECOND,
+    BusDone,
+    BusFailed,
+    BusOp,
+    Counters,
+    DeviceState,
+    Fault,
+    StateReported,
+)
+from drivers.hd44780 import codec
+from drivers.hd44780.codec import COLUMNS, INIT_STEPS, INIT_WAIT_US, LINES, PIECE, PIECES
+from drivers.orders import Order, ShowPrompt
+from drivers.readings import Shown
+
+PATROL_EVERY_US: Final = 750 * MS
+"""Below a second by what three tries take, so that a lost prompt is UNKNOWN within one."""
+ABSENT_RETRY_US: Final = 500 * MS
+WRONG_RETRY_US: Final = 5 * SECOND
+BUS_TRIES: Final = 3
+MISMATCHES: Final = 3
+
+NO_ANSWER: Final = "E-DSP-011"
+MEMORY_WRONG: Final = "E-DSP-012"
+BUS_LOST: Final = "E-DSP-013"
+
+_BLANK: Final = b" " * COLUMNS
+
+
+@dataclass(frozen=True, slots=True)
+class _Init:
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class _WriteCells:
+    line: int
+    column: int
+    codes: bytes
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _ReadPiece:
+    line: int
+    piece: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadGlyph:
+    code: int
+
+
+_Job = _Init | _WriteCells | _ReadPiece | _ReadGlyph
+
+
+def _pieces_of(line: int) -> list[_ReadPiece]:
+    return [_ReadPiece(line, piece) for piece in range(PIECES)]
+
+
+class PromptDriver:
+    def __init__(self, name: str, address: int) -> None:
+        self.name = name
+        self.address = address
+        self.counters = Counters()
+        self._target = [_BLANK] * LINES
+        self._target_fault: Fault | None = None
+        self._ordered = False
+        self._screen = [_BLANK] * LINES
+        """What was last written to each line, whether or not it was read back."""
+        self._init_step: int | None = 0
+        self._unread: set[_ReadPiece] = set()
+        self._patrol: list[_ReadPiece | _ReadGlyph] = []
+        self._patrols = 0
+        self._patrol_due_us = 0
+        self._running: _Job | None = None
+        self._confirmed = False
+        self._bus_failures = 0
+        self._mismatches = 0
+        self._due_us = 0
+        self._state = DeviceState.UNKNOWN
+        self._reason: Fault | None = None
+
+    @property
+    def wake_us(self) -> int:
+        return self._due_us
+
+    @property
+    def state(self) -> DeviceState:
+        return self._state
+
+    def order(self, order: Order, now_us: int) -> list[object]:
+        if not isinstance(order, ShowPrompt):
+            return []
+        self.counters["orders"] += 1
+        lines, fault = self._encode(order)
+        if self._ordered and lines == self._target and fault == self._target_fault:
+            return []
+        changed = [n for n in range(LINES) if lines[n] != self._target[n]]
+        # Read the changed lines in any case: an order taken back at once writes nothing. With no
+        # line changed (only a fault, or the first order is blank), one line confirms it.
+        for line in changed or [0]:
+            self._unread.update(_pieces_of(line))
+        self._target, self._target_fault = lines, fault
+        self._ordered = True
+        self._confirmed = False
+        if self._init_step is None:
+            self._due_us = now_us
+        elif self._state is DeviceState.DEGRADED and self._init_step == 0:
+            self._due_us = min(self._due_us, now_us + INIT_WAIT_US)
+        return []
+
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:
+        job = self._running = self._pick(now_us)
+        match job:
+            case _Init(step):
+                self.counters["inits"] += step == 0
+                return INIT_STEPS[step].ops
+            case _WriteCells(line, column, codes):
+                self.counters["writes"] += 1
+                return codec.write_ops(codec.cell_address(line, column), codes)
+            case _ReadPiece(line, piece):
+                self.counters["reads"] += 1
+                return codec.read_text_ops(codec.cell_address(line, piece * PIECE), PIECE)
+            case _ReadGlyph(code):
+                self.counters["reads"] += 1
+                return codec.read_glyph_ops(code)
+
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+        job, self._running = self._running, None
+        if job is None:
+            return []
+        if isinstance(outcome, BusFailed):
+            return self._bus_failed(outcome, now_us)
+        out: list[object] = []
+        match job:
+            case _Init(step):
+                return self._initialised(step, now_us)
+            case _WriteCells(line, column, codes):
+                before = self._screen[line]
+                self._screen[line] = before[:column] + codes + before[column + len(codes) :]
+                self._unread.update(_pieces_of(line))
+            case _ReadPiece(line, piece):
+                start = piece * PIECE
+                expected = self._screen[line][start : start + PIECE]
+                if not codec.text_matches(outcome.data, codec.cell_address(line, start), expected):
+                    return self._mismatch(f"line {line + 1}", now_us)
+                self._unread.discard(job)
+                out = self._confirm(now_us)
+            case _ReadGlyph(code):
+                if not codec.glyph_matches(outcome.data, code):
+                    return self._mismatch(f"glyph {code}", now_us)
+        self._rest(now_us)
+        return out
+
+    def bus_lost(self, why: str, now_us: int) -> list[object]:
+        self._running = None
+        self._doubt()
+        self._due_us = now_us + ABSENT_RETRY_US
+        return self._report(DeviceState.UNKNOWN, Fault(BUS_LOST, why), now_us)
+
+    # --- choosing ------------------------------------------------------------------------------
+
+    def _encode(self, order: ShowPrompt) -> tuple[list[bytes], Fault | None]:
+        lines, first_fault = [_BLANK] * LINES, None
+        for n, text in enumerate(order.lines[:LINES]):
+            self.counters["unknown_characters"] += sum(codec.code_of(c) is None for c in text)
+            lines[n], fault = codec.encode_line(text)
+            first_fault = first_fault or fault
+        return lines, first_fault
+
+    def _pick(self, now_us: int) -> _Job:
+        if self._init_step is not None:
+            return _Init(self._init_step)
+        for line in range(LINES):
+            changed = [n for n in range(COLUMNS) if self._screen[line][n] != self._target[line][n]]
+            if changed:
+                first, last = changed[0], changed[-1]
+                return _WriteCells(line, first, self._target[line][first : last + 1])
+        if self._unread:
+            return min(self._unread)
+        if not self._patrol:
+            self._patrol = [
+                *_pieces_of(self._patrols % LINES),
+                _ReadGlyph(self._patrols % len(codec.GLYPHS)),
+            ]
+            self._patrols += 1
+            self._patrol_due_us = now_us + PATROL_EVERY_US
+        return self._patrol.pop(0)
+
+    def _rest(self, now_us: int) -> None:
+        """More to do now, or nothing until the next patrol."""
+        busy = self._unread or self._patrol or self._screen != self._target
+        self._due_us = now_us if busy else max(self._patrol_due_us, now_us)
+
+    # --- outcomes ------------------------------------------------------------------------------
+
+    def _initialised(self, step: int, now_us: int) -> list[object]:
+        self._due_us = now_us + INIT_STEPS[step].wait_us
+        if step + 1 < len(INIT_STEPS):
+            self._init_step = step + 1
+            return []
+        self._init_step = None
+        self._screen = [_BLANK] * LINES
+        self._unread = {piece for line in range(LINES) for piece in _pieces_of(line)}
+        self._patrol.clear()
+        self._patrol_due_us = now_us + PATROL_EVERY_US
+        return []
+
+    def _confirm(self, now_us: int) -> list[object]:
+        if self._confirmed or self._unread or self._screen != self._target:
+            return []
+        self._confirmed = True
+        self._bus_failures = 0
+        self._mismatches = 0
+        fault = self._target_fault
+        state = DeviceState.READY if fault is None else DeviceState.DEGRADED
+        out = self._report(state, fault, now_us)
+        if self._ordered:
+            self.counters["confirmed"] += 1
+            content = "\n".join(codec.decode_line(codes) for codes in self._target)
+            out.append(Shown(self.name, content, now_us))
+        return out
+
+    def _doubt(self) -> None:
+        """Whatever the display holds now, the initialisation has to run."""
+        if self._confirmed:
+            self.counters["repairs"] += 1
+        self._confirmed = False
+        self._init_step = 0
+
+    def _mismatch(self, where: str, now_us: int) -> list[object]:
+        self.counters["mismatches"] += 1
+        self._doubt()
+        self._mismatches += 1
+        if self._mismatches < MISMATCHES:
+            self._due_us = now_us + INIT_WAIT_US
+            return []
+        self._due_us = now_us + WRONG_RETRY_US
+        fault = Fault(MEMORY_WRONG, f"{where} read back wrong")
+        return self._report(DeviceState.DEGRADED, fault, now_us)
+
+    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[object]:
+        self.counters["bus_errors"] += 1
+        self._doubt()
+        self._bus_failures += 1
+        if self._bus_failures < BUS_TRIES:
+            self._due_us = now_us + INIT_WAIT_US
+            return []
+        self._due_us = now_us + ABSENT_RETRY_US
+        fault = Fault(NO_ANSWER, f"address {self.address:#04x}, errno {outcome.errno}")
+        return self._report(DeviceState.UNKNOWN, fault, now_us)
+
+    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
+        before = (self._state, self._reason.code if self._reason else None)
+        self._state, self._reason = state, reason
+        if before == (state, reason.code if reason else None):
+            return []
+        if reason is not None:
+            self.counters[reason.code] += 1
+        return [StateReported(self.name, state, reason, now_us)]

@@ -1,0 +1,193 @@
+"""HT16K33: writing, reading back, lighting and repairing one chip, as a pure machine.
+
+It takes frames from ``codec.py`` and does no I/O. A content counts as shown when the memory was
+read back right and the display-on command after it was acknowledged. It never lights a memory it
+has not read back. Source: docs/protocols/ht16k33.md, section 2.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from drivers.base import (
+    MS,
+    BusDone,
+    BusFailed,
+    BusOp,
+    Counters,
+    DeviceState,
+    Fault,
+    StateReported,
+)
+from drivers.ht16k33.codec import (
+    BRIGHTEST,
+    DARK,
+    Frame,
+    blank_batch,
+    light_batch,
+    verify_batch,
+    write_batch,
+)
+from drivers.readings import Shown
+
+VERIFY_EVERY_US: Final = 800 * MS
+"""Below a second by what three tries take, so that a lost chip is UNKNOWN within one."""
+RETRY_US: Final = 20 * MS
+ABSENT_RETRY_US: Final = 500 * MS
+BUS_TRIES: Final = 3
+REWRITES: Final = 3
+
+NO_ANSWER: Final = "E-DSP-001"
+MEMORY_WRONG: Final = "E-DSP-002"
+BUS_LOST: Final = "E-DSP-003"
+
+
+class _Batch(Enum):
+    WRITE = "write"
+    VERIFY = "verify"
+    LIGHT = "light"
+    BLANK = "blank"
+
+
+class Ht16k33Display:
+    """One chip. Subclasses turn orders into frames and hand them to ``show``."""
+
+    def __init__(self, name: str, address: int, *, brightness: int = BRIGHTEST) -> None:
+        if not 0 <= brightness <= BRIGHTEST:
+            raise ValueError(f"{name}: brightness {brightness}, expected 0 to {BRIGHTEST}")
+        self.name = name
+        self.address = address
+        self.counters = Counters()
+        self._brightness = brightness
+        self._target = DARK
+        self._ordered = False
+        self._confirmed = False
+        self._next = _Batch.WRITE
+        self._running: tuple[_Batch, Frame] | None = None
+        self._due_us = 0
+        self._bus_failures = 0
+        self._mismatches = 0
+        self._state = DeviceState.UNKNOWN
+        self._reason: Fault | None = None
+
+    @property
+    def wake_us(self) -> int:
+        return self._due_us
+
+    @property
+    def state(self) -> DeviceState:
+        return self._state
+
+    def show(self, frame: Frame, now_us: int) -> list[object]:
+        """Make this the content; nothing happens if it is already."""
+        self.counters["orders"] += 1
+        if self._ordered and frame == self._target:
+            return []
+        self._target = frame
+        self._ordered = True
+        self._confirmed = False
+        if self._next is not _Batch.BLANK:
+            self._next = _Batch.WRITE
+        # A chip that is absent or bad keeps its slower pace: its next try writes the new content.
+        if self._bus_failures == 0 and self._mismatches == 0:
+            self._due_us = now_us
+        return []
+
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 - the machine's shape
+        self._running = (self._next, self._target)
+        match self._next:
+            case _Batch.WRITE:
+                self.counters["writes"] += 1
+                return write_batch(self._target.ram, self._brightness)
+            case _Batch.VERIFY:
+                self.counters["verifies"] += 1
+                return verify_batch(self._brightness)
+            case _Batch.LIGHT:
+                return light_batch(blink=self._target.blink)
+            case _Batch.BLANK:
+                return blank_batch()
+
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+        if self._running is None:
+            return []
+        batch, frame = self._running
+        self._running = None
+        if isinstance(outcome, BusFailed):
+            return self._bus_failed(outcome, now_us)
+        if batch is _Batch.BLANK:
+            self._bus_failures = 0
+            self._schedule(_Batch.WRITE, now_us + VERIFY_EVERY_US)
+            return self._report(
+                DeviceState.DEGRADED, Fault(MEMORY_WRONG, "read back wrong; dark"), now_us
+            )
+        if batch is not _Batch.LIGHT and (not outcome.data or outcome.data[-1] != frame.ram):
+            return self._mismatch(now_us)
+        if frame != self._target:  # ordered anew while the batch ran
+            self._schedule(_Batch.WRITE, now_us)
+            return []
+        if batch is not _Batch.LIGHT:
+            self._schedule(_Batch.LIGHT, now_us)
+            return []
+        return self._lit(now_us)
+
+    def bus_lost(self, why: str, now_us: int) -> list[object]:
+        self._running = None
+        self._confirmed = False
+        self._schedule(_Batch.WRITE, now_us + ABSENT_RETRY_US)
+        return self._report(DeviceState.UNKNOWN, Fault(BUS_LOST, why), now_us)
+
+    # --- inside --------------------------------------------------------------------------------
+
+    def _schedule(self, batch: _Batch, due_us: int) -> None:
+        self._next = batch
+        self._due_us = due_us
+
+    def _lit(self, now_us: int) -> list[object]:
+        # Only here: a chip that answers every other time must not look alive for ever.
+        self._bus_failures = 0
+        self._mismatches = 0
+        self._schedule(_Batch.VERIFY, now_us + VERIFY_EVERY_US)
+        fault = self._target.fault
+        state = DeviceState.READY if fault is None else DeviceState.DEGRADED
+        out = self._report(state, fault, now_us)
+        if not self._confirmed:
+            self._confirmed = True
+            if self._ordered:
+                self.counters["confirmed"] += 1
+                out.append(Shown(self.name, self._target.content, now_us))
+        return out
+
+    def _mismatch(self, now_us: int) -> list[object]:
+        self.counters["mismatches"] += 1
+        if self._confirmed:
+            self._confirmed = False
+            self.counters["repairs"] += 1
+        self._mismatches += 1
+        if self._mismatches > REWRITES:
+            self._schedule(_Batch.BLANK, now_us)
+        else:
+            self._schedule(_Batch.WRITE, now_us)
+        return []
+
+    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[object]:
+        self.counters["bus_errors"] += 1
+        if self._confirmed:
+            self._confirmed = False
+            self.counters["repairs"] += 1
+        self._bus_failures += 1
+        if self._bus_failures < BUS_TRIES:
+            self._schedule(_Batch.WRITE, now_us + RETRY_US)
+            return []
+        self._schedule(_Batch.WRITE, now_us + ABSENT_RETRY_US)
+        fault = Fault(NO_ANSWER, f"address {self.address:#04x}, errno {outcome.errno}")
+        return self._report(DeviceState.UNKNOWN, fault, now_us)
+
+    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
+        before = (self._state, self._reason.code if self._reason else None)
+        self._state, self._reason = state, reason
+        if before == (state, reason.code if reason else None):
+            return []
+        if reason is not None:
+            self.counters[reason.code] += 1
+        return [StateReported(self.name, state, reason, now_us)]

@@ -1,0 +1,1 @@
+"""What a controller loads by dotted path to reach the simulator's bus and pins."""

@@ -1,0 +1,1 @@
+"""Device models, each written from its page in docs/protocols."""

@@ -1,0 +1,37 @@
+"""The dealer's 28 keys on two expanders (docs/protocols/console.md, section 2)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hw_sim.clock import MS, Clock
+from hw_sim.devices.mcp23017 import A, B, Mcp23017
+
+_ROWS: Final = (
+    (0, A, ("1", "2", "3", "4", "5", "6", "7")),
+    (0, B, ("8", "9", "0", "ENTER", "CLEAR", "MENU", "UNDO")),
+    (1, A, ("OPEN", "CLOSE", "COMM1", "COMM2", "RIDE", "BACK", "FOLD")),
+    (1, B, ("PLAY", "HANDLED", "SHOW", "PAID", "END", "VOID", "CALL")),
+)
+KEYS: Final = {key: (chip, port, bit) for chip, port, caps in _ROWS for bit, key in enumerate(caps)}
+"""Key cap to (expander, port, bit)."""
+
+
+class Keyboard:
+    def __init__(self, keys1: Mcp23017, keys2: Mcp23017, clock: Clock) -> None:
+        self._chips = (keys1, keys2)
+        self._clock = clock
+
+    def down(self, key: str) -> None:
+        """The contact closes to ground."""
+        chip, port, bit = KEYS[key]
+        self._chips[chip].drive(port, bit, False)
+
+    def up(self, key: str) -> None:
+        chip, port, bit = KEYS[key]
+        self._chips[chip].release(port, bit)
+
+    def press(self, key: str, held_us: int = 120 * MS) -> None:
+        """Down now, up after a while."""
+        self.down(key)
+        self._clock.after(held_us, lambda: self.up(key))

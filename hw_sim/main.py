@@ -1,0 +1,207 @@
+"""``underfelt sim``: a table's devices in a process of their own (docs/protocols/simulator.md)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+from hw_sim import scenario as scenarios
+from hw_sim.faults import VERBS, FaultError
+from hw_sim.http import Answer, ControlServer
+from hw_sim.layout import LayoutError, load
+from hw_sim.people.director import Director
+from hw_sim.people.random_play import random_steps
+from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError, parse_step
+from hw_sim.shell import SimShell
+from hw_sim.table import SimTable
+
+EX_OK: Final = 0
+EX_FAILED: Final = 1
+EX_USAGE: Final = 64
+EX_NOINPUT: Final = 66
+EX_UNAVAILABLE: Final = 69
+EX_CONFIG: Final = 78
+
+EPILOG: Final = """\
+examples:
+  underfelt sim --game MBS3                    devices of a reference table, until interrupted
+  underfelt sim --scenario mbs3-plain          people play; exit code 1 if it does not come true
+  underfelt sim --game NSW --random 20 --seed 7 --faults
+  underfelt sim fault unplug shoe --run DIR    a fault at a running table
+  underfelt sim do press OPEN --run DIR        a step by hand
+  underfelt sim look --run DIR                 what a person at the table sees
+  underfelt sim list                           the scenarios there are
+"""
+
+
+class Arguments(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        self.print_usage(sys.stderr)
+        print(f"underfelt sim: {message}", file=sys.stderr)
+        sys.exit(EX_USAGE)
+
+
+def parser() -> Arguments:
+    top = Arguments(
+        "underfelt sim", description="The hardware simulator of one table.", epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    top.add_argument("verb", nargs="*", help="fault VERB ..., do STEP ..., look, list")
+    top.add_argument("--game", default="MBS3", type=str.upper, help="reference table of this game")
+    top.add_argument("--layout", help="a layout file instead")
+    top.add_argument("--run", help="directory for ports and socket (default: a new one)")
+    top.add_argument("--scenario", help="a scenario file, or the name of one of ours")
+    top.add_argument("--random", type=int, metavar="ROUNDS", help="random play")
+    top.add_argument("--faults", action="store_true", help="random play with faults")
+    top.add_argument("--seed", type=int, default=1)
+    top.add_argument("--http", type=int, default=0, help="port of the HTTP API (0 picks one)")
+    return top
+
+
+def run(argv: list[str]) -> int:
+    options = parser().parse_args(argv)
+    try:
+        if options.verb:
+            return _verb(options)
+        return asyncio.run(_serve(options))
+    except (LayoutError, ScenarioError, FaultError) as error:
+        print(f"underfelt sim: {error}", file=sys.stderr)
+        return EX_CONFIG
+    except FileNotFoundError as error:
+        print(f"underfelt sim: {error.filename}: no such file", file=sys.stderr)
+        return EX_NOINPUT
+    except KeyboardInterrupt:
+        return EX_OK
+
+
+# --- a running simulator -----------------------------------------------------------------------
+
+
+def _scenario(options: argparse.Namespace, table: SimTable) -> Scenario | None:
+    if options.scenario:
+        return scenarios.load(scenarios.find(options.scenario))
+    if options.random:
+        game = options.game
+        steps = random_steps(
+            game, table.layout, options.seed, options.random, faults=options.faults
+        )
+        name = f"random, seed {options.seed}"
+        expected = tuple(Expected("settled", {}) for _ in range(options.random))
+        return Scenario(name, game, "", "random play", steps, expected, seed=options.seed)
+    return None
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    path = Path(options.layout) if options.layout else None
+    seed = options.seed
+    if options.scenario:
+        wanted = scenarios.load(scenarios.find(options.scenario))
+        path, seed = path or wanted.layout_path, wanted.seed
+    path = path or HERE / "tables" / f"{options.game.lower()}.toml"
+    table = SimTable(load(path), seed)
+    run_dir = Path(options.run or tempfile.mkdtemp(prefix="underfelt-sim-"))
+    shell = SimShell(table, run_dir, path.read_text("utf-8"))
+    await shell.start()
+    control = ControlServer(options.http, Control(shell).answer, asyncio.get_running_loop())
+    (run_dir / "control").write_text(control.address + "\n", "ascii")
+    print(f"table {table.layout.name}: {run_dir}/layout.toml, {control.address}", flush=True)
+    clock = asyncio.create_task(shell.run())
+    try:
+        scenario = _scenario(options, table)
+        if scenario is None:
+            await clock
+            return EX_OK
+        return await _play(scenario, shell, clock)
+    finally:
+        clock.cancel()
+        control.close()
+        await shell.close()
+
+
+async def _play(scenario: Scenario, shell: SimShell, clock: asyncio.Task[None]) -> int:
+    director = Director(scenario, shell.faults)
+    director.start()
+    while not (director.ending.done or director.ending.failed):
+        if clock.done():
+            clock.result()
+        await asyncio.sleep(0.05)
+    for seat, *lines in director.dealer.paid:
+        print(f"paid seat {seat}: {' | '.join(lines)}")
+    if director.ending.failed:
+        print(f"failed: {director.ending.failed}", file=sys.stderr)
+        return EX_FAILED
+    print(f"{scenario.name}: {director.ending.steps} steps came true")
+    return EX_OK
+
+
+class Control:
+    """What the HTTP API does with a running table."""
+
+    def __init__(self, shell: SimShell) -> None:
+        self.shell = shell
+
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> Answer:
+        sentence = body.get("do")
+        try:
+            match method, path:
+                case "GET", "/state":
+                    return 200, self.shell.table.look()
+                case "GET", "/verbs":
+                    return 200, {"verbs": sorted(VERBS)}
+                case "POST", "/fault" if isinstance(sentence, str):
+                    self.shell.faults.do(sentence)
+                    return 200, {"ok": True}
+                case "POST", "/do" if isinstance(sentence, str):
+                    return self._do(sentence)
+                case "POST", "/fault" | "/do":
+                    return 400, {"error": 'expected {"do": "a sentence"}'}
+                case _:
+                    known = "GET /state, GET /verbs, POST /fault, POST /do"
+                    return 404, {"error": f"{method} {path}: expected {known}"}
+        except (FaultError, ScenarioError, ValueError) as error:
+            return 400, {"error": str(error)}
+
+    def _do(self, sentence: str) -> Answer:
+        step = parse_step(1, sentence)
+        if step is None:
+            return 400, {"error": f"{sentence!r}: no step of docs/protocols/scenarios.md"}
+        game = self.shell.table.layout.name.partition("-")[0].upper()
+        one = Scenario("by hand", game, "", "", (step,), ())
+        Director(one, self.shell.faults).start()
+        return 200, {"ok": True}
+
+
+# --- talking to a running simulator ------------------------------------------------------------
+
+
+def _verb(options: argparse.Namespace) -> int:
+    verb, *words = options.verb
+    if verb == "list":
+        for path in sorted((HERE / "scenarios").glob("*.toml")):
+            found = scenarios.load(path)
+            print(f"{found.name:34} {found.game:5} {found.about}")
+        return EX_OK
+    if verb not in ("fault", "do", "look") or not options.run:
+        print(f"underfelt sim: {verb}: expected fault, do or look with --run DIR, or list",
+              file=sys.stderr)  # fmt: skip
+        return EX_USAGE
+    address = (Path(options.run) / "control").read_text("ascii").strip()
+    body = None if verb == "look" else json.dumps({"do": " ".join(words)}).encode()
+    where = {"look": "/state", "fault": "/fault", "do": "/do"}[verb]
+    try:
+        with urllib.request.urlopen(f"{address}{where}", body, timeout=10) as answer:
+            print(json.dumps(json.load(answer), indent=2, ensure_ascii=False))
+        return EX_OK
+    except urllib.error.HTTPError as error:
+        print(f"underfelt sim: {json.load(error)['error']}", file=sys.stderr)
+        return EX_USAGE
+    except urllib.error.URLError as error:
+        print(f"underfelt sim: {address}: {error.reason}; is it running?", file=sys.stderr)
+        return EX_UNAVAILABLE

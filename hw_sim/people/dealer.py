@@ -1,0 +1,385 @@
+"""The dealer: reads the prompt's fourth line and the lamps, moves cards and chips, presses keys.
+
+The dealer knows no rule. What a dealer does know: which cards have been turned, whose chips are
+whose, and what the players answered. Every routine is a generator that yields how long the hands
+take, so the same dealer works in virtual and in real time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from hw_sim.clock import MS, SECOND
+from hw_sim.scenario import card_name
+from hw_sim.table import SimTable
+
+Pause = Iterator[int]
+"""Yields microseconds to wait."""
+
+LOOK_US: Final = 100 * MS
+KEY_US: Final = 320 * MS
+"""From one key to the next; the finger stays down for half of it."""
+HELD_US: Final = 160 * MS
+CARD_US: Final = 500 * MS
+CHANGE_US: Final = 4 * SECOND
+"""How long a dealer waits for the prompt to react before trying again."""
+PATIENCE_US: Final = 120 * SECOND
+SPOT_WORDS: Final = {
+    "ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "PP": "pair_plus",
+    "6CB": "six_card",
+}  # fmt: skip
+"""Spots as the prompt writes them."""
+FULL_DECK: Final = tuple(suit << 4 | rank for suit in range(4) for rank in range(1, 14))
+
+
+class Stuck(Exception):
+    """The dealer does not know how to go on; the text says what the prompt shows."""
+
+
+@dataclass
+class Plans:
+    """What the players will answer, by seat."""
+
+    answers: dict[int, list[str]] = field(default_factory=dict)
+
+    def answer(self, seat: int, default: str) -> str:
+        waiting = self.answers.get(seat)
+        return waiting.pop(0) if waiting else default
+
+
+class Dealer:
+    def __init__(self, table: SimTable, plans: Plans) -> None:
+        self.table = table
+        self.plans = plans
+        self.next_cards: list[int] = []
+        """Cards that must come out next, in order; the rest of the deck from the table's seed."""
+        self.dealer_packet = 3
+        """Cards in the dealer's packet, as this shuffler is set up."""
+        self.loaded = False
+        self.handled = False
+        self.middle_turned = False
+        self.seen: list[list[str]] = []
+        """Every prompt on which something was done: what a witness could tell."""
+        self.paid: list[tuple[int, str, str]] = []
+        """(seat, line 2, line 3) at each payment."""
+        self.deck = 1
+
+    # --- looking -------------------------------------------------------------------------------
+
+    def words(self) -> list[str]:
+        """Line 4 as words."""
+        return self.table.prompt()[3].split()
+
+    def seat(self) -> int:
+        """The seat on line 2, else the lamp that blinks yellow; 0 if there is none."""
+        found = re.match(r"SEAT (\d)", self.table.prompt()[1])
+        if found:
+            return int(found[1])
+        lamps = self.table.lamps()
+        return lamps.index("your turn") + 1 if "your turn" in lamps else 0
+
+    def view(self) -> tuple[object, ...]:
+        return (*self.table.prompt(), *self.table.lamps())
+
+    def wait_for(self, ready: Callable[[], bool], limit_us: int, what: str) -> Pause:
+        deadline = self.table.clock.now_us + limit_us
+        while not ready():
+            if self.table.clock.now_us >= deadline:
+                shown = " / ".join(line.strip() for line in self.table.prompt())
+                raise Stuck(f"expected {what}; the prompt shows: {shown}")
+            yield LOOK_US
+
+    # --- fingers -------------------------------------------------------------------------------
+
+    def press(self, *keys: str) -> Pause:
+        for key in keys:
+            self.table.keyboard.press(key, HELD_US)
+            yield KEY_US
+
+    def menu(self, code: str, *arguments: str) -> Pause:
+        yield from self.press("MENU", *code)
+        for argument in arguments:
+            yield from self.press(*argument, "ENTER")
+
+    def supervisor_menu(self, code: str, *arguments: str) -> Pause:
+        """The supervisor turns the key, declares, and takes the key away again."""
+        self.table.drive_pin("supervisor_key", False)
+        yield 300 * MS
+        yield from self.menu(code, *arguments)
+        yield 300 * MS
+        self.table.drive_pin("supervisor_key", True)
+        yield 300 * MS
+
+    def press_and_see(self, *keys: str) -> Pause:
+        """Press, then wait until the table reacts."""
+        before = self.view()
+        yield from self.press(*keys)
+        deadline = self.table.clock.now_us + CHANGE_US
+        while self.view() == before and self.table.clock.now_us < deadline:
+            yield LOOK_US
+
+    # --- following the prompt ------------------------------------------------------------------
+
+    def follow(self, stop: Callable[[list[str]], bool], actions: int = 10_000) -> Pause:
+        """Do what line 4 says until ``stop`` says that its words are where we want to be."""
+        idle_since = self.table.clock.now_us
+        while actions > 0:
+            words = self.words()
+            if words and stop(words):
+                return
+            if not words or words[0] == "WAIT":
+                if self.table.clock.now_us - idle_since > PATIENCE_US:
+                    raise Stuck(f"waited {PATIENCE_US // SECOND} s: {self.table.prompt()}")
+                yield LOOK_US
+                continue
+            self.seen.append([line.strip() for line in self.table.prompt()])
+            before = self.view()
+            yield from self.act(words)
+            actions -= 1
+            if self.view() != before:
+                idle_since = self.table.clock.now_us
+            elif self.table.clock.now_us - idle_since > PATIENCE_US:
+                raise Stuck(f"nothing changes: {self.table.prompt()}")
+
+    def act(self, words: list[str]) -> Pause:
+        """One action for the first word of line 4."""
+        match words[0]:
+            case "DEAL":
+                yield from self.deal()
+            case "RIDE" | "BACK":
+                yield from self.decide()
+            case "PLAY" | "FOLD":
+                yield from self.play_or_fold()
+            case "COMM1" | "COMM2":
+                yield from self.press_and_see(words[0])
+            case "PAID":
+                yield from self.pay()
+            case "CHIPS":
+                yield from self.put_chips_right()
+            case "SHUFFLE":
+                yield from self.shuffle()
+            case "END":
+                yield from self.end()
+            case "MENU" if len(words) > 1 and words[1] in ("25", "26", "31", "33", "36"):
+                yield from self.menu_asked(words[1])
+            case "OPEN":
+                yield from self.open()
+            case "CLOSE" | "HANDLED" | "SHOW":
+                yield from self.press_and_see(words[0])
+            case "ENTER" | "CLEAR":  # a key did not take and the entry is half typed
+                yield from self.press_and_see("CLEAR")
+            case "KEY" if words[1:2] == ["PAID"]:
+                self.table.drive_pin("supervisor_key", False)
+                yield 400 * MS
+                yield from self.pay()
+                self.table.drive_pin("supervisor_key", True)
+                yield 400 * MS
+            case _:
+                shown = " / ".join(line.strip() for line in self.table.prompt())
+                raise Stuck(f"no idea what to do: {shown}")
+
+    def open(self) -> Pause:
+        """Cards shuffled and loaded, then the opening call."""
+        self.middle_turned = self.handled = False
+        self.table.felt.clear_cards()
+        if not self.loaded:
+            yield from self.load()
+        yield from self.press_and_see("OPEN")
+        self.loaded = False
+
+    def menu_asked(self, code: str) -> Pause:
+        """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
+        self.look_at_deck()
+        if code == "36":
+            yield from self.load()
+        self.middle_turned = self.middle_turned or code == "25"
+        deck = (str(self.deck),) if code in ("31", "36") else ()
+        yield from self.see_menu(code, *deck)
+
+    def see_menu(self, code: str, *arguments: str) -> Pause:
+        before = self.view()
+        yield from self.menu(code, *arguments)
+        deadline = self.table.clock.now_us + CHANGE_US
+        while self.view() == before and self.table.clock.now_us < deadline:
+            yield LOOK_US
+
+    # --- cards ---------------------------------------------------------------------------------
+
+    def deal(self) -> Pause:
+        """The next card or packet, laid where the prompt says."""
+        seat = self.seat()
+        if self.table.shoe is not None:
+            card = self.table.shoe.draw()
+            cards = [] if card is None else [card]
+        else:
+            cards = yield from self.packet()
+        self.table.felt.hands.setdefault(seat, []).extend(cards)
+        yield CARD_US if cards else LOOK_US
+
+    def packet(self) -> Generator[int, None, list[int]]:
+        """Ask the shuffler for a packet and take it out when it lies in the tray."""
+        shuffler = self.table.shuffler
+        count = 3 if self.seat() else self.dealer_packet
+        if shuffler is None or not shuffler.dispense(count):
+            return []
+        for _ in range(50):
+            yield LOOK_US
+            cards = shuffler.take_packet()
+            if cards is not None:
+                return cards
+        return []
+
+    def load(self) -> Pause:
+        """Gather, shuffle and load; the shoe takes a deck by hand, the shuffler mixes its own."""
+        order = self.fresh_order()
+        self.loaded = True
+        if self.table.shoe is not None:
+            self.table.shoe.load(order)
+            yield SECOND
+        elif self.table.shuffler is not None:
+            self.table.shuffler.insert(self.deck, list(FULL_DECK))
+            yield SECOND
+            self.table.shuffler.shuffle(order)
+            yield from self.wait_for(
+                lambda: self.table.shuffler is None or self.table.shuffler.ready,
+                PATIENCE_US, "the shuffle finished",
+            )  # fmt: skip
+
+    def shuffle(self) -> Pause:
+        """The prompt asks for a shuffle: start it and wait until the table has seen it."""
+        before = self.view()
+        self.look_at_deck()
+        yield from self.load()
+        deadline = self.table.clock.now_us + PATIENCE_US
+        while self.view() == before and self.table.clock.now_us < deadline:
+            yield LOOK_US
+
+    def look_at_deck(self) -> None:
+        """Which deck the prompt means, by its back."""
+        if "BLUE" in self.table.prompt()[2]:
+            self.deck = 2
+        elif "RED" in self.table.prompt()[2]:
+            self.deck = 1
+
+    def fresh_order(self) -> list[int]:
+        first, self.next_cards = self.next_cards, []
+        rest = [card for card in FULL_DECK if card not in first]
+        self.table.rng.shuffle(rest)
+        return [*first, *rest]
+
+    # --- decisions -----------------------------------------------------------------------------
+
+    def decide(self) -> Pause:
+        """Ask the player; a wager taken back is pushed over when the prompt says so."""
+        if "HANDLED" in self.words() and not self.handled:
+            self.handled = True
+            yield from self.press_and_see("HANDLED")
+            return
+        back = self.plans.answer(self.seat(), "ride") == "back"
+        yield from self.press_and_see("BACK" if back else "RIDE")
+
+    def play_or_fold(self) -> Pause:
+        """The play wager is down, so the player plays; the answer was given with the chips."""
+        yield from self.press_and_see("PLAY")
+
+    # --- chips ---------------------------------------------------------------------------------
+
+    def pay(self) -> Pause:
+        """Pay or collect as line 2 says: the chips leave the seat's spots either way."""
+        prompt = self.table.prompt()
+        seat = self.seat()
+        self.paid.append((seat, prompt[1].strip(), prompt[2].strip()))
+        yield from self.press_and_see("PAID")
+        self.clear(seat)
+        yield 800 * MS
+
+    def clear(self, seat: int, *, everything: bool = False) -> None:
+        """The seat's chips leave; a bonus on the middle card waits until that card is turned."""
+        felt = self.table.felt
+        for number, spot in list(felt.spots):
+            stays = spot == "six_card" and not self.middle_turned and not everything
+            if number == seat and not stays:
+                felt.rack.put(felt.take(number, spot))
+
+    def put_chips_right(self) -> Pause:
+        """Do with the chips what lines 2 and 3 say."""
+        yield 1_200 * MS  # chips that were just moved settle by themselves
+        if self.words()[:1] != ["CHIPS"]:
+            return
+        yield from self.clear_notices()
+        prompt = self.table.prompt()
+        words = prompt[1].split()
+        if self.words()[:1] != ["CHIPS"]:
+            return
+        if words[:1] == ["POT"]:
+            self.fill_pot(prompt)
+        elif words[:1] == ["SEAT"] and prompt[2].startswith(("GIVE BACK", "COLLECT", "RETURN")):
+            if prompt[2].startswith("RETURN"):
+                self.clear(int(words[1]), everything=True)
+            else:
+                self.lift(int(words[1]), SPOT_WORDS.get(words[2], words[2]))
+        elif words[:1] == ["SEAT"] and words[2:3] == ["PLAY"]:
+            yield from self.play_wager(int(words[1]), _cents(words[-1]))
+            return
+        elif len(self.words()) > 1 and self.words()[1] != "MENU":
+            yield from self.act(self.words()[1:])
+            return
+        else:
+            raise Stuck(f"chips to be put right: {prompt}")
+        yield 1_500 * MS
+
+    def clear_notices(self) -> Pause:
+        """A notice covers the question; CLEAR takes it away."""
+        for _ in range(4):
+            before = self.view()
+            yield from self.press("CLEAR")
+            yield LOOK_US
+            if self.view() == before:
+                return
+
+    def fill_pot(self, prompt: list[str]) -> None:
+        """Bring the pot to the amount shown; chips of dead hands first, the rest from the tray."""
+        felt = self.table.felt
+        if prompt[2].startswith("POT TO"):
+            felt.rack.put(felt.take(0, "pot"))
+            return
+        wanted = _cents(prompt[1].split()[-1])
+        for seat, lamp in enumerate(self.table.lamps(), 1):
+            if lamp in ("collect", "void"):
+                for spot in ("ante", "play"):
+                    felt.rack.put(felt.take(seat, spot))
+        felt.rack.put(felt.take(0, "pot"))
+        felt.place(0, "pot", felt.rack.pay(wanted))
+
+    def play_wager(self, seat: int, wanted: int) -> Pause:
+        """Ricochet: the player puts the play wager down, or folds."""
+        if self.plans.answer(seat, "play") == "fold":
+            yield from self.press_and_see("FOLD")
+            return
+        felt = self.table.felt
+        felt.rack.put(felt.take(seat, "play"))
+        felt.place(seat, "play", felt.rack.pay(wanted))
+        yield 1_500 * MS
+
+    def lift(self, seat: int, spot: str) -> None:
+        self.table.felt.rack.put(self.table.felt.take(seat, spot))
+
+    def end(self) -> Pause:
+        """All cards and chips off the felt, then END."""
+        felt = self.table.felt
+        for seat, spot in list(felt.spots):
+            felt.rack.put(felt.take(seat, spot))
+        felt.clear_cards()
+        yield 1_500 * MS
+        yield from self.press_and_see("END")
+
+    def hand_names(self, seat: int) -> list[str]:
+        return [card_name(card) for card in self.table.felt.hands.get(seat, [])]
+
+
+def _cents(amount: str) -> int:
+    """``1,250.00`` as minor units."""
+    return int(re.sub(r"[.,]", "", amount))

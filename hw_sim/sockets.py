@@ -1,0 +1,88 @@
+"""The Unix socket for bus and pins (docs/protocols/simulator.md, section 2)."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+from pathlib import Path
+from typing import Any
+
+from hw_sim.bus import Bus
+from hw_sim.pins import Pins
+
+STUCK_S = 1.0
+
+
+class TableSocket:
+    def __init__(self, bus: Bus, pins: Pins) -> None:
+        self.bus = bus
+        self.pins = pins
+        self._server: asyncio.Server | None = None
+        self._busy = asyncio.Lock()
+
+    async def start(self, path: Path) -> None:
+        self._server = await asyncio.start_unix_server(self._serve, path)
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                request = _parsed(line)
+                if request.get("op") == "watch":
+                    await self._watch(reader, writer)
+                    break
+                answer = await self._answer(request)
+                writer.write(json.dumps(answer).encode() + b"\n")
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # the client went away, or the simulator stops
+        finally:
+            writer.close()
+
+    async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        match request:
+            case {"op": "i2c", "address": int(address), "write": str(data), "read": int(read)}:
+                try:
+                    written = bytes.fromhex(data)
+                except ValueError:
+                    return {"error": f"write = {data!r}: expected hex"}
+                return await self._transfer(address, written, read)
+            case {"op": "pin", "number": int(number)}:
+                return {"level": self.pins.levels.get(number, True)}
+            case _:
+                return {"error": f"{request!r}: expected op i2c, pin or watch"}
+
+    async def _transfer(self, address: int, data: bytes, read: int) -> dict[str, Any]:
+        async with self._busy:  # one bus, one transfer at a time
+            try:
+                answer = self.bus.transfer(address, data, read)
+            except OSError as error:
+                if error.errno == errno.ETIMEDOUT:
+                    await asyncio.sleep(STUCK_S)
+                return {"errno": error.errno}
+            await asyncio.sleep(self.bus.duration_us(len(data), read) / 1_000_000)
+            return {"data": answer.hex()}
+
+    async def _watch(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        def edge(number: int, level: bool) -> None:
+            writer.write(json.dumps({"edge": number, "level": level}).encode() + b"\n")
+
+        levels = {str(number): level for number, level in self.pins.levels.items()}
+        writer.write(json.dumps({"levels": levels}).encode() + b"\n")
+        self.pins.listeners.append(edge)
+        try:
+            await reader.read()  # until the client goes away
+        finally:
+            self.pins.listeners.remove(edge)
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) else {}

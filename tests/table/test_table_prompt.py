@@ -1,0 +1,147 @@
+"""The prompt: every text fits, every question and refusal has one, lines as they are shown."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import controller.rules.engine
+import controller.table
+from controller.rules import events as ev
+from controller.rules.engine.effects import Refused
+from controller.rules.engine.facts import What
+from controller.rules.engine.state import Phase
+from controller.rules.hands import HAND_NAMES
+from controller.table.menu import ARGUMENTS
+from controller.table.prompt import money_line, spread
+from controller.table.refusals import text_key
+from controller.table.texts import SECTIONS, parse_texts
+from tests.table.finger import ENGLISH
+
+WIDEST = {
+    "seat": "7", "about": "7", "spot": "PROG", "of": "RF", "detail": "BLUE", "cents": "10000",
+}  # fmt: skip
+"""What is filled in at its widest; a jackpot goes on line 2, which never cuts an amount."""
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_text_fits_twenty_columns(section: str) -> None:
+    for key, text in ENGLISH[section].items():
+        names = {name for _, name, _, _ in Formatter().parse(text) if name}
+        assert names <= set(WIDEST), key
+        values = dict(WIDEST)
+        if section == "ask" and key in ("decide", "take back", "chips"):
+            values["spot"] = "$"  # a decision is about 1 or 2
+        if section == "notice" and key == "award":
+            values |= {"spot": "CARRY", "cents": "1000"}
+        if section == "ask" and key in ("bonus pay",):
+            values["cents"] = "1000"
+        shown = text.format(**values)
+        assert len(shown) <= 20, (key, shown)
+        assert shown.isascii()
+
+
+def test_the_state_word_leaves_room_for_the_round() -> None:
+    assert set(ENGLISH["state"]) == {phase.value for phase in Phase}
+    assert all(len(word) <= 12 for word in ENGLISH["state"].values())
+    assert spread("BETS OPEN", "R 1841") == "BETS OPEN     R 1841"
+
+
+def calls(path: Path, name: str) -> list[ast.Call]:
+    tree = ast.parse(path.read_text("utf-8"))
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    return [n for n in found if isinstance(n.func, ast.Name) and n.func.id == name]
+
+
+OURS = Path(controller.table.__file__).parent
+ENGINE = Path(controller.rules.engine.__file__).parent
+
+
+def texts_in(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.IfExp):
+        return texts_in(node.body) + texts_in(node.orelse)
+    if isinstance(node, ast.Subscript):
+        return []
+    return [
+        n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
+
+
+def test_every_question_notice_and_wrong_entry_has_a_text() -> None:
+    for path in OURS.glob("*.py"):
+        for section, name in (("ask", "Ask"), ("notice", "Notice"), ("wrong", "Wrong")):
+            for call in calls(path, name):
+                for text in texts_in(call.args[0]) if call.args else []:
+                    known = any(k.startswith(text) for k in ENGLISH[section])
+                    assert known, f"{path.name}: {name}({text!r})"
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr == "_refuse":
+                assert set(texts_in(node.args[0])) <= set(ENGLISH["wrong"])
+    assert set(ARGUMENTS) | {"code"} == set(ENGLISH["arg"])
+    assert set(HAND_NAMES) == set(ENGLISH["hand"])
+
+
+def test_every_frozen_question_has_a_text() -> None:
+    asks = {k.removeprefix("frozen ") for k in ENGLISH["ask"] if k.startswith("frozen ")}
+    never = {"cards_shown", "late_wager", "late_withdrawal", "over_max_previous_round",
+             "supervisor_confirmed"}  # fmt: skip
+    assert {"stop", "excess card", "card in doubt"} | set(ev.EVENTS) - never == asks
+
+
+def reason_of(call: ast.Call) -> str | None:
+    """The words of a refusal with X for what is filled in; None if it is built elsewhere."""
+    first = call.args[0]
+    if isinstance(first, ast.Constant):
+        return str(first.value)
+    if isinstance(first, ast.JoinedStr):
+        parts = (v.value if isinstance(v, ast.Constant) else "X" for v in first.values)
+        return "".join(str(p) for p in parts)
+    return None
+
+
+def test_every_refusal_of_the_engine_has_a_text_of_its_own() -> None:
+    found = 0
+    for path in ENGINE.glob("*.py"):
+        for call in calls(path, "Refusal"):
+            reason = reason_of(call)
+            if reason is not None:
+                found += 1
+                key = text_key(Refused(reason, ""))
+                assert key != "other", f"{path.name}: {reason}"
+                assert key in ENGLISH["refused"]
+    assert found > 60
+    kinds = [k.__name__ for k in What.__subclasses__()]
+    assert len(kinds) > 50
+    for reason in ("bets closed: not while dealing", "hand voided needs a casino supervisor",
+                   "x needs a casino supervisor or games supervisor"):  # fmt: skip
+        assert text_key(Refused(reason, "")) in ("not while", "authority")
+
+
+@pytest.mark.parametrize(
+    ("who", "about", "cents", "line"),
+    [
+        ("SEAT 3", "PAY", 17500, "SEAT 3  PAY   175.00"),
+        ("SEAT 3", "PAY", 12345678, "SEAT 3 PAY 123456.78"),
+        ("SEAT 3", "PAY", 1_234_567_890, "SEAT 3 12,345,678.90"),
+        ("SEAT 3", "COLLECT", 7500, "SEAT 3  COLLECT75.00"),
+        ("POT", "", 2500, "POT            25.00"),
+    ],
+)
+def test_the_amount_of_line_two_is_never_cut(who: str, about: str, cents: int, line: str) -> None:
+    if about == "COLLECT":
+        line = "SEAT 3 COLLECT 75.00"
+    assert money_line(who, about, cents) == line
+    assert len(line) == 20
+
+
+def test_a_language_file_with_a_hole_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"\[word\] is missing"):
+        parse_texts("[state]\na = 'b'\n")
+    with pytest.raises(ValueError, match="expected a text"):
+        parse_texts("[state]\na = 1\n")
