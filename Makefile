@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test demo check mutation rounds bench docs clean
+.PHONY: help setup test demo check mutation rounds fuzz scenarios bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,12 @@ mutation: setup ## switch every rule off in turn; the tests of its clauses must 
 
 rounds: setup ## a long differential and random-play run: make rounds ROUNDS=200000
 	UNDERFELT_ROUNDS=$(or $(ROUNDS),20000) $(BIN)/pytest -n 2 tests/oracle tests/properties
+
+fuzz: setup ## the codec law over a million broken frames per codec: make fuzz FRAMES=1000000
+	$(BIN)/python -m tests.fuzz.run --frames $(or $(FRAMES),1000000) --report docs/reports/fuzz.md
+
+scenarios: setup ## every scenario of the simulator, through all devices and drivers, in virtual time
+	$(BIN)/pytest -n 2 tests/sim/test_scenarios.py
 
 bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.ranking

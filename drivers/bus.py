@@ -60,8 +60,8 @@ class BusMachine:
         self._places = [_Place(chip) for chip in chips]
         self._running: _Place | None = None
         self._deadline_us = 0
-        self._timeouts: list[ChipDriver] = []
-        """Chips of the batches that timed out in a row."""
+        self._timeouts: Counter[str] = Counter()
+        """Batches that timed out in a row, by chip."""
         self._stuck: Fault | None = None
         self._recovering = False
         self._recovered_us: int | None = None
@@ -125,10 +125,10 @@ class BusMachine:
         if outcome.errno != ETIMEDOUT:
             self._timeouts.clear()  # some chip or the adapter did answer: the bus is free
             return readings
-        self._timeouts.append(place.chip)
-        chips = {chip.address for chip in self._timeouts}
-        if len(self._timeouts) >= 2 and len(chips) >= min(2, len(self._places)):
-            names = " and ".join(dict.fromkeys(chip.name for chip in self._timeouts))
+        self._timeouts[place.chip.name] += 1
+        chips = min(2, len(self._places))
+        if self._timeouts.total() >= 2 and len(self._timeouts) >= chips:
+            names = " and ".join(self._timeouts)
             readings += self._lost(Fault("E-BUS-002", f"{names} timed out in a row"), now_us)
         return readings
 

@@ -147,4 +147,7 @@ class Rig:
         found = {name: line.counters for name, line in self.lines.items()}
         found.update({chip.name: chip.counters for chip in self.bus.chips})
         found["bus"] = self.bus.counters
+        for machine in (self.pins, self.supply):
+            if machine is not None:
+                found[machine.name] = machine.counters
         return found

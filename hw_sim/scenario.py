@@ -14,6 +14,7 @@ TOP_KEYS: Final = (
     "version", "game", "table", "about", "clauses", "cards", "seed", "settings", "steps", "round"
 )  # fmt: skip
 ROUND_KEYS: Final = ("status", "net", "pays", "clauses")
+CUT_CARD: Final = 0xF1
 AMOUNT: Final = r"(\d+\.\d\d)"
 
 _GRAMMAR: Final = {
@@ -23,6 +24,8 @@ _GRAMMAR: Final = {
     "plays on": r"dealer plays on",
     "plays": r"dealer plays (\d+)",
     "pot": rf"dealer pot {AMOUNT}",
+    "shuffles": r"dealer shuffles (red|blue)",
+    "loses": r"dealer loses (\S+(?: \S+)*)",
     "bets": rf"seat (\d) (?:bets|adds) {AMOUNT} on (\S+(?: \S+)*)",
     "stacks": rf"seat (\d) stacks (\d+) x {AMOUNT} on (\S+)",
     "takes": r"seat (\d) takes (\S+)",
@@ -100,11 +103,13 @@ def cents(amount: str) -> int:
 
 
 def card_byte(name: str) -> int:
-    """``Th`` as the card byte of docs/protocols/card-devices.md."""
+    """``Th`` as the card byte of docs/protocols/card-devices.md; ``cut`` is the cut card."""
+    if name == "cut":
+        return CUT_CARD
     rank = "A23456789TJQK".find(name[:1]) + 1
     suit = "cdhs".find(name[1:])
     if len(name) != 2 or rank < 1 or suit < 0:
-        raise ScenarioError(f"{name!r}: expected a card such as 7h or Td")
+        raise ScenarioError(f"{name!r}: expected a card such as 7h or Td, or cut")
     return suit << 4 | rank
 
 

@@ -22,7 +22,7 @@ from controller.table.sensing import Sensing
 from controller.table.spots import Spot
 from controller.table.staff import TableCall
 from controller.table.watch import all_spots, lock_cards, watch
-from drivers.base import StateReported
+from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import (
     SEATS,
     EnableAcceptors,
@@ -36,13 +36,17 @@ from drivers.orders import (
     WatchAntennas,
 )
 from drivers.readings import (
+    AntennaFailed,
+    AntennaRead,
     CardEvent,
     CardRead,
     CreditOffered,
     CreditReturned,
     CreditTaken,
     KeyPressed,
+    MetersRead,
     PacketRead,
+    Shown,
     SpotLost,
     SpotMoving,
     SpotSettled,
@@ -52,6 +56,8 @@ from drivers.readings import (
     TagOnTwoSpots,
 )
 
+NOT_FOR_THE_TABLE: Final = (AntennaRead, AntennaFailed, Shown, MetersRead, DeviceIdentified)
+"""Single inventories, read-backs, identities: for the policies below and the health above."""
 SWEEP_US: Final = 60_000_000
 """Longest wait for a sweep; then the closing call has to be made again. Every sweep answers at its
 own deadline, at most 52 s (docs/protocols/chip-sensing.md): this only catches a lost answer."""
@@ -71,6 +77,8 @@ class TableCore(Sensing):
 
     def take(self, reading: object, now_us: int) -> list[Order]:
         """One reading of a device, or a key."""
+        if isinstance(reading, NOT_FOR_THE_TABLE):
+            return []
         self._now_us = now_us
         fails = isinstance(reading, SwitchRead) and reading.name == "power_fail"
         if self.health.power_fail and not fails:

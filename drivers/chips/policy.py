@@ -8,7 +8,7 @@ from typing import Final
 from drivers.base import MS
 from drivers.chips import budget
 
-NOT_READ: Final = "E-CHIP-001"
+NOT_READ: Final = "E-SPOT-001"
 """A watched antenna gave neither a reading nor a failure for too long."""
 
 

@@ -116,11 +116,8 @@ class Expander:
         self._sequence = codec.next_sequence(self._sequence)
         self._sent = self.wanted
         if self.phase is Phase.CONFIGURE:
-            self._verified = None
             return codec.configure(self.config, self.address, self._sequence, self._sent)
         latch = None if self._verified == self._sent else self._sent
-        if latch is not None:
-            self._verified = None
         return codec.poll(self.address, self._sequence, latch)
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> Polled:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hw_sim.clock import MS, SECOND
+from hw_sim.devices.card_device import E_DECK
 from hw_sim.scenario import card_name
 from hw_sim.table import SimTable
 
@@ -56,6 +57,8 @@ class Dealer:
         self.plans = plans
         self.next_cards: list[int] = []
         """Cards that must come out next, in order; the rest of the deck from the table's seed."""
+        self.lost: list[int] = []
+        """Cards that are missing from the deck until somebody checks it."""
         self.dealer_packet = 3
         """Cards in the dealer's packet, as this shuffler is set up."""
         self.loaded = False
@@ -193,6 +196,8 @@ class Dealer:
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
         self.look_at_deck()
+        if code == "31":
+            self.lost = []  # whoever checks a deck makes it complete
         if code == "36":
             yield from self.load()
         self.middle_turned = self.middle_turned or code == "25"
@@ -240,22 +245,34 @@ class Dealer:
             self.table.shoe.load(order)
             yield SECOND
         elif self.table.shuffler is not None:
-            self.table.shuffler.insert(self.deck, list(FULL_DECK))
+            self.table.shuffler.insert(self.deck, [c for c in FULL_DECK if c not in self.lost])
             yield SECOND
             self.table.shuffler.shuffle(order)
-            yield from self.wait_for(
-                lambda: self.table.shuffler is None or self.table.shuffler.ready,
-                PATIENCE_US, "the shuffle finished",
-            )  # fmt: skip
+            yield from self.wait_for(self._shuffle_over, PATIENCE_US, "the shuffle finished")
+            if self.table.shuffler.err & E_DECK:  # the machine says: wrong deck, take it out
+                self.loaded = False
+                self.table.shuffler.lid(True)
+                yield SECOND
+                self.table.shuffler.lid(False)
+
+    def _shuffle_over(self) -> bool:
+        """The lamp on the machine: green when it is ready, red when it needs a person."""
+        shuffler = self.table.shuffler
+        return shuffler is None or shuffler.ready or bool(shuffler.err)
 
     def shuffle(self) -> Pause:
         """The prompt asks for a shuffle: start it and wait until the table has seen it."""
-        before = self.view()
         self.look_at_deck()
         yield from self.load()
         deadline = self.table.clock.now_us + PATIENCE_US
-        while self.view() == before and self.table.clock.now_us < deadline:
+        # Not the first change: the display is written line by line, and line 4 comes last.
+        while self.words()[:1] == ["SHUFFLE"] and self.table.clock.now_us < deadline:
             yield LOOK_US
+
+    def shuffle_deck(self, deck: int) -> Pause:
+        """Unasked: this deck goes into the device while the other one is played."""
+        self.deck = deck
+        yield from self.load()
 
     def look_at_deck(self) -> None:
         """Which deck the prompt means, by its back."""
@@ -266,7 +283,7 @@ class Dealer:
 
     def fresh_order(self) -> list[int]:
         first, self.next_cards = self.next_cards, []
-        rest = [card for card in FULL_DECK if card not in first]
+        rest = [card for card in FULL_DECK if card not in (*first, *self.lost)]
         self.table.rng.shuffle(rest)
         return [*first, *rest]
 
@@ -368,10 +385,12 @@ class Dealer:
         self.table.felt.rack.put(self.table.felt.take(seat, spot))
 
     def end(self) -> Pause:
-        """All cards and chips off the felt, then END."""
+        """All cards and chips off the felt, then END; a pot still there by then is carried over."""
         felt = self.table.felt
+        carried = self.table.prompt()[0].startswith("SETTLEMENT")
         for seat, spot in list(felt.spots):
-            felt.rack.put(felt.take(seat, spot))
+            if not (carried and spot == "pot"):
+                felt.rack.put(felt.take(seat, spot))
         felt.clear_cards()
         yield 1_500 * MS
         yield from self.press_and_see("END")

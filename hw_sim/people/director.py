@@ -131,8 +131,12 @@ class Director:
                 yield 300 * MS
             case "draw" | "packet":
                 yield from self.dealer.deal()
+            case "shuffles":
+                yield from self.dealer.shuffle_deck(1 if words[0] == "red" else 2)
             case "deck":
                 self._stack([card_byte(name) for name in words[0].split()])
+            case "loses":
+                self.dealer.lost = [card_byte(name) for name in words[0].split()]
             case "fault":
                 self.faults.do(words[0])
             case "wait":

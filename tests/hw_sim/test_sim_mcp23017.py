@@ -82,6 +82,16 @@ def test_every_key_reads_as_the_console_page_says(key: str) -> None:
     assert [run(chip, ["R 12 x2"]) for chip in chips] == ["00 00", "00 00"]
 
 
+def test_the_keys_sit_where_the_console_page_has_them() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "protocols" / "console.md"
+    rows = re.findall(r"^\| key \| (.+) \|$", page.read_text("utf-8"), re.MULTILINE)
+    caps = [[cell.strip("` ") for cell in row.split("|")] for row in rows]
+    assert [len(row) for row in caps] == [14, 14]
+    placed = {(chip, port, bit): key for key, (chip, port, bit) in KEYS.items()}
+    for chip, row in enumerate(caps):
+        assert [placed[chip, at // 7, at % 7] for at in range(14)] == row
+
+
 def test_keys_listed_by_the_vectors_are_those_we_press() -> None:
     for batch in BATCHES:
         for key in batch.get("keys", []):

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+import tests.hypothesis_profile  # noqa: F401
