@@ -58,7 +58,8 @@ def _ending(state: TableState, around: Around) -> Ask:
     if left := uncollected(state):
         number, spot = left
         cents = reading(state, number, spot)
-        return Ask("collect", ("CHIPS",), number, spot=spot, amount=cents, lamp="collect")
+        keys = ("CHIPS", *with_key(around, "MENU 53")) if left in around.lost else ("CHIPS",)
+        return Ask("collect", keys, number, spot=spot, amount=cents, lamp="collect")
     if state.disputes:
         return Ask("dispute", with_key(around, "MENU 62"), min(state.disputes), lamp="fault")
     return Ask("end round", ("END",))

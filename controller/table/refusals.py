@@ -32,6 +32,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("not a number of credits", "credits"),
     ("the credits go back", "credits"),
     ("no such wager", "no such wager"),
+    ("no such spot", "no such wager"),
     ("wagers are not valid", "not valid"),
     ("no seat has a valid wager", "no wager"),
     ("the pot must hold", "pot"),

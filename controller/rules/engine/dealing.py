@@ -8,8 +8,9 @@ from controller.rules import events as ev
 from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.betting import credits_only, deal_prompt, locked_by_card
+from controller.rules.engine.betting import PROGRESSIVE, credits_only, deal_prompt, locked_by_card
 from controller.rules.engine.common import (
+    POT,
     POT_SEAT,
     Refusal,
     Step,
@@ -29,7 +30,7 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import settled_so_far
-from controller.rules.engine.irregular import CARD_FAULT, freeze
+from controller.rules.engine.irregular import CARD_FAULT, freeze, note
 from controller.rules.engine.state import Phase, TableState
 
 
@@ -196,6 +197,27 @@ def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
     if what.cents >= before or what.cents >= locked:
         return state, ()
     return _lifted(state, what)
+
+
+def wager_while_frozen(state: TableState, what: f.WagerRead, fact: f.Fact) -> Step:
+    """Chips move while the supervisor is asked: late only if the bets were closed before."""
+    if state.frozen is not None and state.frozen.phase is Phase.BETTING:
+        credits_only(state, what.spot, what.cents)
+        return replace(state, spots={**state.spots, (what.seat, what.spot): what.cents}), ()
+    return wager_moved(state, what, fact)
+
+
+def spot_declared(state: TableState, what: f.WagerDeclared, fact: f.Fact) -> Step:
+    """What lies where no sensor can read, once it is settled: it moves no money any more."""
+    known = (*state.rules.book.wagers, "play") if what.seat != POT_SEAT else (POT,)
+    if what.spot not in known or what.spot == PROGRESSIVE or what.cents < 0:
+        raise Refusal(f"no such spot: seat {what.seat} {what.spot}", "NSW-5.7")
+    seat = state.seats.get(what.seat)
+    let_it_ride = state.phase is Phase.SETTLEMENT and state.rules.book.family != "ricochet"
+    if let_it_ride and seat is not None and not (seat.settled or seat.out):
+        raise Refusal(f"seat {what.seat} has not been settled", "NSW-5.7")
+    state = note(state, fact, f"declared seat {what.seat} {what.spot}: {what.cents}")
+    return replace(state, spots={**state.spots, (what.seat, what.spot): what.cents}), ()
 
 
 def _paid_on_the_spot(state: TableState, what: f.WagerRead, stake: int) -> tuple[fx.Effect, ...]:
