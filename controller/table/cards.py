@@ -115,6 +115,8 @@ def _shuffled(event: CardEvent, state: TableState) -> list[f.What]:
 
 
 def _verified(event: CardEvent, state: TableState) -> list[f.What]:
+    if event.result in ("aborted", "jam", "refused"):
+        return []  # no check took place: the deck is what it was before
     deck = deck_of(event, state)
     passed = event.result in ("", "ok") and event.count in (0, FULL_DECK)
     if passed:

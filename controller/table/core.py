@@ -280,6 +280,11 @@ class TableCore(Sensing):
 
     def _wholes(self) -> list[Order]:
         state, ask = self.state, self.ask
+        if self._wrong is not None and self._wrong_at[0] is not self._wrong:
+            self._wrong_at = (self._wrong, ask)
+        elif self._wrong_at[1] != ask:
+            # The question has changed: what was wrong with an answer to the old one is over.
+            self._wrong = None
         said = Said(self._wrong, self.console.shown(), self.notices.newest)
         beacon = self._beacon or "KEY" in ask.keys
         faults = frozenset(s[0] for s in self._wrong_spots())

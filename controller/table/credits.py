@@ -52,7 +52,8 @@ class Credits:
         """A sensor's level: a fact while bets are open; after the lock only a late wager is."""
         changed = self.levels.get(seat, False) != on
         self.levels[seat] = on
-        if not changed or not (state.phase is Phase.BETTING or (on and state.in_play)):
+        late = on and (state.in_play or state.phase is Phase.LOCKED)
+        if not changed or not (state.phase is Phase.BETTING or late):
             return None
         return f.CreditsRead(seat, 1 if on else 0)
 

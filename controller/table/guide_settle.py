@@ -46,6 +46,8 @@ def _pot(state: TableState, around: Around) -> Ask:
     """Ricochet: losing chips go to the pot, the pot to its winners, then nothing lies there."""
     stays = state.result.get("pot_carried")
     left = 0 if stays is None else state.carried + stays
+    if left and reading(state, POT_SEAT, POT) != left:
+        return Ask("move to pot", ("CHIPS",), pot=True, amount=left)
     if reading(state, POT_SEAT, POT) != left:
         winners = state.result["pot_winners"] or ()
         named = "".join(str(w) if isinstance(w, int) else "D" for w in winners)

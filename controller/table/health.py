@@ -6,9 +6,13 @@ Displays and keys are only flagged; play goes on without them (design: fail-stop
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.readings import CardEvent, SupplyRead, SwitchRead
+
+WRONG_DECK: Final = "E-CDP-036"
+"""The device counted its deck wrong and gives no card until it has been taken out."""
 
 
 @dataclass(slots=True)
@@ -55,12 +59,16 @@ class Health:
     @property
     def card_hold(self) -> str:
         """Why no card may be dealt: a code of the prompt catalogue, or nothing."""
-        unknown = DeviceState.UNKNOWN
-        if any(self.states.get(d, unknown) is not DeviceState.READY for d in self.card_devices):
+        states = {self.states.get(d, DeviceState.UNKNOWN) for d in self.card_devices}
+        if states & {DeviceState.UNKNOWN, DeviceState.LOCKED}:
             return "card device"
         if self.jammed:
             return "card jam"
-        return "card door" if self.opened else ""
+        if self.opened:
+            return "card door"
+        if any(r is not None and r.code == WRONG_DECK for r in self.reasons.values()):
+            return "deck out"
+        return "" if states <= {DeviceState.READY} else "card device"
 
     @property
     def down(self) -> frozenset[str]:

@@ -59,8 +59,9 @@ class Notices:
                     self.add(Notice(_OF_CHIPS[code], seat, cause=("chips", seat)))
                 case fx.Prompt(code, seat) if code in _OF_SEATS:
                     self.add(Notice(_OF_SEATS[code], seat))
-                case fx.RaiseAlarm("wager lifted", seat):
-                    self.add(Notice("lifted", seat, cause=("chips", seat)))
+                case fx.RaiseAlarm("wager lifted", seat, detail):
+                    spot = detail.partition(":")[0]
+                    self.add(Notice("lifted", seat, cause=("chips", seat, spot)))
                 case fx.ReturnWager(seat, spot, cents) if _is_told(state, spot):
                     back[seat] = back.get(seat, 0) + cents
                 case fx.PayDifference(_, seat, cents):

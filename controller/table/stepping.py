@@ -93,6 +93,8 @@ class Stepping:
         self._later: list[object] = []
         self._undo: tuple[int, str, str] | None = None
         self._wrong: tuple[str, str, int | None] | None = None
+        self._wrong_at: tuple[object, Ask | None] = (None, None)
+        """What was wrong last, and the question that stood then."""
         self._press_close = self._beacon = False
         self._select_us: int | None = None
         self._sweeps = 0
@@ -126,6 +128,7 @@ class Stepping:
         self.state = state
         if isinstance(fact.what, f.WagerRead):
             self.notices.forget(("chips", fact.what.seat))
+            self.notices.forget(("chips", fact.what.seat, fact.what.spot))
         for effect in effects:
             self._effect(effect)
         self.notices.take(effects, state)

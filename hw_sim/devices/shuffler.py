@@ -36,6 +36,7 @@ class Shuffler(CardDevice):
 
     def __init__(self, serial: str, rng: random.Random) -> None:
         super().__init__(serial, rng)
+        self.shuffle_takes_us = (30 * SECOND, 90 * SECOND)
         self.present: dict[int, list[int]] = {}
         """Decks inside by their backs (1 red, 2 blue), top card first."""
         self.tray: list[int] = []
@@ -123,7 +124,7 @@ class Shuffler(CardDevice):
             cdp.SHUFFLE_START, shuffle_id=self._shuffle_id, cards=0, expected=EXPECTED, result=0,
             deck_id=deck,
         )  # fmt: skip
-        takes_us = self._rng.randrange(30 * SECOND, 90 * SECOND)
+        takes_us = self._rng.randrange(*self.shuffle_takes_us)
         timer = self._later(takes_us, partial(self._shuffled, deck, order or []))
         self._work = Work(deck, False, timer)
         self._report(cdp.SHUFFLE_START, fields, load=self._shuffle_id, number=0)

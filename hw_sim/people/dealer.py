@@ -360,7 +360,7 @@ class Dealer:
     def fill_pot(self, prompt: list[str]) -> None:
         """Bring the pot to the amount shown; chips of dead hands first, the rest from the tray."""
         felt = self.table.felt
-        if prompt[2].startswith("POT TO"):
+        if re.match(r"POT TO \w", prompt[2]):  # with nobody named the amount stays there
             felt.rack.put(felt.take(0, "pot"))
             return
         wanted = _cents(prompt[1].split()[-1])

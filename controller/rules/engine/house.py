@@ -41,7 +41,8 @@ def deck_changed(state: TableState, what: f.DeckChanged, fact: f.Fact) -> Step:
         state = replace(state, deck=replace(deck, seals=seals))
         deck = state.deck
     state = note(state, fact, f"deck changed to {what.deck}")
-    deck = Deck(what.deck, deck.seals, colours=deck.colours)
+    colours = None if deck.colours is None else (what.deck, deck.colours[1])
+    deck = Deck(what.deck, deck.seals, colours=colours)
     prompts: tuple[fx.Effect, ...] = (fx.Prompt("shuffle"),)
     if what.deck not in deck.seals:
         prompts = (fx.Prompt("check deck"), *prompts)

@@ -223,6 +223,9 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
         drawn=(*state.drawn, *(card for cards in extra for card in cards)),
         packets=(*state.packets, *map(len, extra)) if uses_packets(state.rules) else (),
     )
+    if state.phase is Phase.DECISION_1 and progress(state) < expected(state):
+        # The device stopped at the cards of the wagers: the rest of the deal is still inside.
+        state = replace(state, phase=Phase.DEALING)
     if state.phase is not Phase.DEALING and progress(state) < expected(state):
         reason = f"{progress(state)} came from the device; a stray hand needs {expected(state)}"
         raise Refusal(reason, state.rules.book.round_clauses.deal)

@@ -44,7 +44,10 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
         answers = ", ".join(frozen.answers)
         reason = f"{what.ruling!r} does not answer the question; answers: {answers}"
         raise Refusal(reason, "NSW-14.12")
-    thawed = replace(state, phase=frozen.phase, frozen=None)
+    # A ruling answers the question, not what the deck is like: it stays in doubt until a check.
+    suspect = state.deck.suspect or any(map(ev.faults_deck, state.events))
+    deck = replace(state.deck, suspect=suspect)
+    thawed = replace(state, phase=frozen.phase, frozen=None, deck=deck)
     confirmed = ev.SupervisorConfirmed(person(fact), f"{what.ruling}: {frozen.question}")
     match what.ruling:
         case "confirmed":
@@ -58,8 +61,11 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
             return _ruled_void(thawed, confirmed)
         case _:
             kept = _answered(thawed)
-            deck = replace(thawed.deck, device_ready=True)
-            thawed = replace(thawed, events=(*kept, confirmed), deck=deck)
+            thawed = replace(
+                thawed,
+                events=(*kept, confirmed),
+                deck=replace(deck, device_ready=True),
+            )
             return thawed, where_we_are(thawed)
 
 
