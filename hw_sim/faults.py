@@ -176,7 +176,11 @@ def _stale(f: Faults, a: list[str]) -> None:
 
 
 def _brownout(f: Faults, a: list[str]) -> None:
-    f.table.bus.chips[f.chip_faults(a[0])].power_cycle()
+    address = f.chip_faults(a[0])
+    if a[0] == "acceptors" and f.table.acceptors is not None:
+        f.table.acceptors.power_up()  # one supply: the acceptors start anew with their chip
+    else:
+        f.table.bus.chips[address].power_cycle()
 
 
 def _absent(f: Faults, a: list[str]) -> None:

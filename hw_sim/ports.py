@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import termios
 import tty
 from pathlib import Path
 
@@ -49,6 +50,7 @@ class PtyPort:
         if self._master < 0:
             return
         if on:
+            self._forget_speed()
             self._loop.add_reader(self._master, self._readable)
         else:
             self._loop.remove_reader(self._master)
@@ -77,4 +79,15 @@ class PtyPort:
             data = os.read(self._master, READ_SIZE)
         except OSError:
             return
+        self._forget_speed()
         self.line.from_host(data)
+
+    def _forget_speed(self) -> None:
+        """A pty keeps no parity, and refuses settings of which it can keep nothing that is new.
+
+        So the speed, which means nothing here, is put back: the next host can open it as the first.
+        """
+        attributes = termios.tcgetattr(self._slave)
+        if attributes[4:6] != [termios.B50, termios.B50]:
+            attributes[4:6] = [termios.B50, termios.B50]
+            termios.tcsetattr(self._slave, termios.TCSANOW, attributes)

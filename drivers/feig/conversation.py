@@ -42,6 +42,8 @@ class Ask:
     timeout_us: int
     fence: bool = False
     """Every other frame is thrown away until this one's answer comes."""
+    anyone: bool = False
+    """Whatever COM-ADR the reader has: only to find out that it is not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +137,14 @@ class Conversation:
     # --- asking ----------------------------------------------------------------------------
 
     def _ask(
-        self, request: Request, timeout_us: int = QUICK_US, *, fence: bool = False
+        self,
+        request: Request,
+        timeout_us: int = QUICK_US,
+        *,
+        fence: bool = False,
+        anyone: bool = False,
     ) -> Asking[Answer | Fault]:
-        result = yield Ask(request, timeout_us, fence)
+        result = yield Ask(request, timeout_us, fence, anyone)
         return Fault(faults.NO_ANSWER, "interrupted") if result is None else result
 
     def _get(
@@ -146,8 +153,9 @@ class Conversation:
         parse: Callable[[Answer], T | Fault],
         *,
         fence: bool = False,
+        anyone: bool = False,
     ) -> Asking[T | Fault]:
-        answer = yield from self._ask(request, fence=fence)
+        answer = yield from self._ask(request, fence=fence, anyone=anyone)
         if isinstance(answer, Fault):
             return answer
         parsed = parse(answer)
@@ -179,7 +187,11 @@ class Conversation:
     def _identity(self, *, fence: bool) -> Asking[Next]:
         """Ask who is there. As a fence it is asked until the silence of the line ends it."""
         reader = self._reader
-        found = yield from self._get(commands.reader_info(), commands.device_id, fence=fence)
+        # A reader of another port may have another address: every second probe is for anyone.
+        anyone = bool(self._misses % 2 and self._expected)
+        found = yield from self._get(
+            commands.reader_info(), commands.device_id, fence=fence, anyone=anyone
+        )
         if isinstance(found, Fault):
             if not reader.confused:
                 reader.lose(found)
@@ -205,7 +217,9 @@ class Conversation:
         misses = 0
         while True:
             yield Rest(reader.now_us + SLOW_PROBE_US, idle=False)
-            found = yield from self._get(commands.reader_info(), commands.device_id, fence=True)
+            found = yield from self._get(
+                commands.reader_info(), commands.device_id, fence=True, anyone=True
+            )
             misses = misses + 1 if isinstance(found, Fault) else 0
             if found == self._expected or misses >= REOPEN_AFTER:
                 reader.reopen(Fault(faults.WRONG_READER, "the reader that was wrong has gone"))

@@ -28,6 +28,8 @@ from drivers.orders import Order, SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, AntennaRead
 
 SILENT_US: Final = 900 * MS
+ANY: Final = 0xFF
+"""COM-ADR of a request that every reader answers."""
 MAX_MUX: Final = 15
 OUTPUTS: Final = 8
 WORKING: Final = (DeviceState.READY, DeviceState.DEGRADED)
@@ -93,6 +95,7 @@ class FeigReader:
         self.now_us = now_us
         self._decoder.reset()
         self._talk = self._open = self._waiting = self._rest = None
+        self.counters[faults.LINE_CLOSED] += 1
         self.lose(Fault(faults.LINE_CLOSED, why))
         return self._flush()
 
@@ -222,7 +225,7 @@ class FeigReader:
         self.sent_us = self.now_us
         self._deadline_us = self.now_us + ask.timeout_us
         self.counters["frames sent"] += 1
-        self.emit(Write(to_bytes(ask.request, self._address)))
+        self.emit(Write(to_bytes(ask.request, ANY if ask.anyone else self._address)))
 
     def _hear(self, items: list[Frame | Fault]) -> None:
         for item in items:
@@ -244,7 +247,10 @@ class FeigReader:
             return Fault(faults.UNASKED, f"answer to {frame.command:02X} while none is open")
         if not frame.alone:
             return Fault(faults.SEVERAL_FRAMES, f"answer to {frame.command:02X} among others")
-        if (frame.address, frame.command) != (self._address, ask.request.command):
+        ours = frame.address == self._address
+        if ask.anyone and not ours:
+            self.counters[faults.OTHER_ANSWER] += 1
+        if frame.command != ask.request.command or not (ours or ask.anyone):
             return Fault(
                 faults.OTHER_ANSWER,
                 f"{frame.command:02X} from {frame.address:02X},"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from gpiozero import DigitalInputDevice
 from drivers.transport.i2c import dotted
 
 SAMPLE_S: Final = 0.05
+APART_S: Final = 0.005
+"""A chattering contact gets no more than one sample per this time."""
 Levels = dict[str, bool]
 
 
@@ -46,6 +49,7 @@ class PinThread:
 
     def _work(self) -> None:
         devices: dict[str, Any] = {}
+        factory: Any = None
         try:
             make = dotted(self._factory)
             factory = make(self._argument) if self._argument else make()
@@ -58,6 +62,7 @@ class PinThread:
                 levels = {name: not device.value for name, device in devices.items()}
                 self._loop.call_soon_threadsafe(self._sampled, levels)
                 self._wake.wait(SAMPLE_S)
+                time.sleep(APART_S)
                 self._wake.clear()
         except RuntimeError:
             return  # the loop is closed: nobody listens any more
@@ -66,6 +71,8 @@ class PinThread:
         finally:
             for device in devices.values():
                 device.close()
+            if factory is not None:
+                factory.close()
 
     def _tell(self, why: str) -> None:
         if not self._loop.is_closed():

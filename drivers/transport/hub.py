@@ -113,8 +113,10 @@ class Hub:
         try:
             text = Path(self.layout.transport.throttled).read_text("ascii", "replace")
         except OSError as error:
-            text = f"unreadable: {error.strerror}"
-        self.run(self.rig.supply_read(text, now_us()))
+            if self.rig.supply is not None:
+                self.run(self.rig.supply.failed(str(error.strerror), now_us()))
+        else:
+            self.run(self.rig.supply_read(text, now_us()))
         if not self._closed:
             self._supply = self._loop.call_later(SUPPLY_S, self._read_supply)
 

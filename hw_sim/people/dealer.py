@@ -192,6 +192,7 @@ class Dealer:
             yield from self.load()
         yield from self.press_and_see("OPEN")
         self.loaded = False
+        self.next_cards = []  # the round has them now; before, another load would bring them back
 
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
@@ -282,7 +283,7 @@ class Dealer:
             self.deck = 1
 
     def fresh_order(self) -> list[int]:
-        first, self.next_cards = self.next_cards, []
+        first = self.next_cards
         rest = [card for card in FULL_DECK if card not in (*first, *self.lost)]
         self.table.rng.shuffle(rest)
         return [*first, *rest]
@@ -344,7 +345,11 @@ class Dealer:
         elif len(self.words()) > 1 and self.words()[1] != "MENU":
             yield from self.act(self.words()[1:])
             return
-        else:
+        else:  # nothing a dealer can do but look again: sensors may still be reading
+            for _ in range(10):
+                yield SECOND
+                if self.table.prompt() != prompt:
+                    return
             raise Stuck(f"chips to be put right: {prompt}")
         yield 1_500 * MS
 

@@ -1,4 +1,4 @@
-"""Every fault code that a driver can report has its line on a page, and no code means two things."""
+"""Every fault code of a driver has its line on a page, and no code means two things."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class VirtualTable:
             line.from_host(data)
 
     def _still_stuck(self, port: str, plug: _Plug) -> None:
-        if self._plugs.get(port) is plug:
+        if self._plugs.get(port) is plug and self._line(port).stuck:
             self._close(port)
             self.lost(port, "write stuck")
 
