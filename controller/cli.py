@@ -22,6 +22,13 @@ COMMANDS: Final = {
     "check-wagers": ("controller.commands.check_wagers", "is a seat's set of wagers acceptable?"),
     "par": ("controller.commands.par", "the exact par sheet of a game, by full enumeration"),
     "chips": ("controller.commands.chips", "the house's signed chip register"),
+    "table": ("controller.commands.table", "run a table"),
+    "status": ("controller.commands.status", "what a running table is doing"),
+    "identity": ("controller.commands.identity", "program, rules and configuration by hash"),
+    "journal": ("controller.commands.journal", "verify and read a table's journal"),
+    "draws": ("controller.commands.draws", "draw every selection of a journal again"),
+    "config": ("controller.commands.config", "check, show, compare, begin a configuration"),
+    "staff": ("controller.commands.staff", "the house's signed staff register"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
 }

@@ -17,9 +17,18 @@ STANDARD = frozenset(sys.stdlib_module_names)
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.rules": ("controller.rules",),
     "controller.math": ("controller.math", "controller.rules", "numpy"),
-    "controller.commands": ("controller", "msgspec", "numpy"),
+    "controller.commands": ("controller", "record", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
-    "controller.chips": ("controller.chips", "controller.rules.errors", "nacl"),
+    "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
+    "controller.config": ("controller.config", "controller.rules", "drivers.layout"),
+    "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
+    "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),
+    "controller.chips": (
+        "controller.chips",
+        "controller.signed",
+        "controller.rules.errors",
+        "nacl",
+    ),
     "controller.table": (
         "controller.table",
         "controller.rules",

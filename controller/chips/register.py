@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.chips.errors import NotPermittedError, Problem
+from controller.chips.errors import CODES, Problem
 from controller.chips.layout import (
     Kind,
     Record,
@@ -23,8 +23,10 @@ from controller.chips.layout import (
     unpack_chips,
 )
 from controller.chips.load import Loaded, load
+from controller.signed import rollback
+from controller.signed.rollback import Seen
 
-APPROVERS: Final = 2
+__all__ = ["Chip", "ChipRegister", "Seen", "check_rollback", "require_two_people"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,6 @@ class Chip:
     foreign: bool
     added_in: int
     marked_in: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a table remembers of a register: enough to notice a way back or a second truth."""
-
-    version: int
-    digest: str
 
 
 class ChipRegister:
@@ -111,22 +105,9 @@ class ChipRegister:
 
 def check_rollback(seen: Seen | None, offered: Seen, approved_by: Iterable[str] = ()) -> None:
     """May a table that has ``seen`` take what is ``offered``? Raises ``NotPermittedError``."""
-    if seen is None or offered.version > seen.version or offered == seen:
-        return
-    if offered.version < seen.version:
-        said = f"version {offered.version} is older than {seen.version}, which was seen here"
-        problem = Problem("E-CHIP-009", said)
-    else:
-        said = f"version {offered.version} was seen here with another content"
-        problem = Problem("E-CHIP-010", said)
-    require_two_people(approved_by, problem)
+    rollback.check_rollback(seen, offered, approved_by, codes=CODES)
 
 
 def require_two_people(approved_by: Iterable[str], problem: Problem) -> None:
     """Nobody approved: the problem itself. One person, however spelt: two are needed."""
-    people = {" ".join(name.split()).casefold() for name in approved_by} - {""}
-    if not people:
-        raise NotPermittedError(problem)
-    if len(people) < APPROVERS:
-        said = f"two different people must approve, not one: {problem.text}"
-        raise NotPermittedError(Problem("E-CHIP-011", said, problem.file))
+    rollback.require_two_people(approved_by, problem, codes=CODES)

@@ -151,6 +151,11 @@ class TableCore(Sensing):
             self._out.append(SweepAntennas(self.closing.number, self.closing.asked))
         return self._orders()
 
+    def prompt_now(self) -> tuple[str, ...]:
+        """The four lines as they were last ordered."""
+        shown = self._shown.get(ShowPrompt)
+        return shown.lines if isinstance(shown, ShowPrompt) else ()
+
     # --- keys ----------------------------------------------------------------------------------
 
     def _key(self, reading: KeyPressed) -> None:

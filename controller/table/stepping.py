@@ -103,6 +103,11 @@ class Stepping:
         self._shown: dict[type[Any], Order] = {}
         self._arm_from_state()
 
+    def resume(self, *, table_closed: bool, undo: tuple[int, str, str] | None) -> None:
+        """What stood beside the state when the table stopped."""
+        self.table_closed = table_closed
+        self._undo = undo
+
     def _arm_from_state(self) -> None:
         """After a restart in the betting: the acceptors as the wagers on the table allow."""
         rules = self.state.rules

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from controller.chips import files
 from controller.chips.errors import CreateError, NotPermittedError, WriteError
 from controller.chips.files import create_files, locked, write_atomically
+from controller.signed import files
 
 OLD, NEW = b"old register" * 20, b"the new register" * 30
 

@@ -23,6 +23,8 @@ from controller.rules.engine.state import Phase, Seat, TableState
 from controller.rules.wagers import broken_clauses
 
 PROGRESSIVE = "progressive"
+NOTES_KEPT = 64
+"""Notes of earlier rounds that stay in the state; the journal has them all."""
 
 
 def wagers_of(state: TableState, number: int) -> dict[str, int]:
@@ -99,7 +101,7 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         history=state.history,
         disputes=state.disputes,
     )
-    return replace(kept, notes=state.notes)
+    return replace(kept, notes=state.notes[-NOTES_KEPT:])
 
 
 def _next_deck(state: TableState) -> TableState:

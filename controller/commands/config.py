@@ -1,0 +1,252 @@
+"""``underfelt config``: check, show, compare and begin a table's configuration.
+
+The layers, keys and codes: docs/operations/configuration.md. With ``--json`` the answer is one JSON
+object on standard output, also when it is a refusal; messages for people go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands.io import Arguments
+from controller.config.errors import ConfigError, Problem
+from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
+from controller.config.options import OPTIONS
+from controller.config.pending import Pending
+from controller.config.template import REQUIRED, template
+from controller.config.toml import toml_value
+from controller.rules.settings import ALL
+
+EX_CANTCREAT: Final = 73
+_MOMENTS: Final = {
+    "round": "between rounds",
+    "closed": "while the table is closed",
+    "restart": "at a restart",
+}
+
+Answer = tuple[int, dict[str, Any], str]
+"""Exit code, the answer for machines, the answer for people."""
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:6} {text}" for name, (_, _, text, _) in VERBS.items())
+    examples = "\n".join(f"  underfelt config {example}" for *_, example in VERBS.values())
+    return (
+        "usage: underfelt config VERB [ARGUMENT ...]\n\nA table's configuration.\n\n"
+        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
+    )
+
+
+def run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
+        return EX_OK if argv else EX_USAGE
+    if argv[0] not in VERBS:
+        known = ", ".join(VERBS)
+        print(f"underfelt config: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        return EX_USAGE
+    declare, act, text, example = VERBS[argv[0]]
+    parser = Arguments(
+        prog=f"underfelt config {argv[0]}",
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: underfelt config {example}",
+    )
+    declare(parser)
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+    arguments = parser.parse_args(argv[1:])
+    try:
+        code, row, said = act(arguments)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return _refused(arguments, EX_CONFIG, error.problems, error.path)
+    except OSError as error:
+        # Only the file that was named ends here; drop-ins and layouts have their own codes.
+        text = f"{error.strerror}; give a readable file"
+        print(f"{parser.prog}: {error.filename}: {text}", file=sys.stderr)
+        problem = Problem("E-CFG-011", "file", text)
+        return _refused(arguments, EX_NOINPUT, [problem], Path(str(error.filename)))
+    if arguments.json:
+        print(json.dumps({"ok": code == EX_OK, **row}, indent=2))
+    elif said:
+        print(said)
+    return code
+
+
+def _refused(arguments: argparse.Namespace, code: int, problems: list[Problem], path: Path) -> int:
+    if arguments.json:
+        listed = [
+            {"code": p.code, "file": str(p.file or path), "key": p.key, "text": p.text}
+            for p in problems
+        ]
+        print(json.dumps({"ok": False, "problems": listed}, indent=2))
+    return code
+
+
+def _file(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the site file, table.toml")
+
+
+# --- check -------------------------------------------------------------------------------------
+
+
+def _declare_check(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument(
+        "--no-files", action="store_true", help="do not ask whether registers and keys are there"
+    )
+
+
+def _check(arguments: argparse.Namespace) -> Answer:
+    config = load_live(arguments.file, line_kinds())
+    absent = [] if arguments.no_files else list(_absent(config))
+    if absent:
+        raise ConfigError(config.path, absent)
+    files = [str(path) for path in config.files]
+    row = {"files": files, "game": config.game, "table": config.name}
+    row |= {"hash": config.effective_hash}
+    said = f"{arguments.file}: sound; table {config.name}, {config.game}, "
+    said += f"{len(files)} {'file' if len(files) == 1 else 'files'}, hash {config.effective_hash}"
+    return EX_OK, row, said
+
+
+def _absent(config: LiveConfig) -> Iterator[Problem]:
+    """Files the start would miss. A secret may be unreadable here, but it must be there."""
+    for key, spec in OPTIONS.items():
+        section, name = key.split(".")
+        value = getattr(getattr(config, section), name, None)
+        if spec.metadata["file"] and isinstance(value, Path) and not os.path.isfile(value):
+            text = f"{toml_value(str(value))}: no such file: {spec.metadata['text']}"
+            yield Problem("E-CFG-013", key, text, config.values[key].file)
+
+
+# --- show --------------------------------------------------------------------------------------
+
+
+def _declare_show(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument("--effective", action="store_true", help="with the built-in defaults")
+    parser.add_argument("--origin", action="store_true", help="where each value was stated")
+
+
+def _show(arguments: argparse.Namespace) -> Answer:
+    config = load_live(arguments.file, line_kinds())
+    kept = {
+        key: one
+        for key, one in config.values.items()
+        if arguments.effective or one.file is not None
+    }
+    rows = [
+        {"key": key, "value": one.value, "origin": one.origin(key), "default": one.file is None}
+        for key, one in kept.items()
+    ]
+    lines = []
+    section = ""
+    for key, one in kept.items():
+        home, _, name = key.rpartition(".")
+        if home != section:
+            lines += ["", f"[{home}]"]
+            section = home
+        stated = f"# {name} =" if one.value is None else f"{name} = {toml_value(one.value)}"
+        lines.append(f"{stated}  # {one.origin(key)}" if arguments.origin else stated)
+    said = f"# hash {config.effective_hash}\n" + "\n".join(lines)
+    return EX_OK, {"hash": config.effective_hash, "values": rows}, said
+
+
+# --- diff --------------------------------------------------------------------------------------
+
+
+def _declare_diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD", help="the site file in use")
+    parser.add_argument("new", metavar="NEW", help="the site file to come")
+
+
+def _diff(arguments: argparse.Namespace) -> Answer:
+    kinds = line_kinds()
+    pending = Pending.between(load_live(arguments.old, kinds), load_live(arguments.new, kinds))
+    rows = [
+        {"key": c.key, "old": c.old, "new": c.new, "when": c.when, "origin": c.origin}
+        for c in pending.changes
+    ]
+    row = {"old_hash": pending.old_hash, "new_hash": pending.new_hash}
+    row |= {"same": not rows, "needs": pending.needs, "changes": rows}  # type: ignore[dict-item]
+    if pending.needs is None:
+        return EX_OK, row, f"nothing changes; hash {pending.new_hash}"
+    lines = [
+        f"{c.key}: {_text(c.old)} -> {_text(c.new)}  ({_MOMENTS[c.when]}; {c.origin})"
+        for c in pending.changes
+    ]
+    lines.append(f"takes effect, all of it, {_MOMENTS[pending.needs]}")
+    return EX_OK, row, "\n".join(lines)
+
+
+def _text(value: object) -> str:
+    return "nothing" if value is None else toml_value(value)
+
+
+# --- init --------------------------------------------------------------------------------------
+
+
+def _declare_init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--game", required=True, type=str.upper, choices=ALL)
+    parser.add_argument("--output", metavar="FILE", help="a new file (default: standard output)")
+    parser.add_argument(
+        "--simulator", metavar="DIR", help="fill in everything for a simulator that runs there"
+    )
+
+
+def _init(arguments: argparse.Namespace) -> Answer:
+    folder = None if arguments.simulator is None else Path(arguments.simulator).absolute()
+    layout = None if folder is None else layout_in(folder)
+    text = template(arguments.game, folder, layout)
+    if arguments.output is None:
+        return EX_OK, {"game": arguments.game, "text": text}, text.rstrip("\n")
+    try:
+        with open(arguments.output, "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        said = f"{error.strerror}; a configuration is never overwritten"
+        print(f"underfelt config init: {arguments.output}: {said} (E-CFG-014)", file=sys.stderr)
+        problem = Problem("E-CFG-014", "file", said)
+        row = {"problems": [{"code": problem.code, "file": arguments.output, "text": said}]}
+        return EX_CANTCREAT, row, ""
+    left = text.count(f"\n# {REQUIRED}") if folder is None else 0
+    said = f"{arguments.output}: written; {left} settings marked REQUIRED are yours to fill in"
+    return EX_OK, {"file": arguments.output, "required": left}, said
+
+
+Declare = Callable[[argparse.ArgumentParser], None]
+Act = Callable[[argparse.Namespace], Answer]
+
+VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
+    "check": (
+        _declare_check,
+        _check,
+        "would a table start with it?",
+        "check /etc/underfelt/table.toml",
+    ),
+    "show": (
+        _declare_show,
+        _show,
+        "what it says, all layers in one",
+        "show --effective --origin /etc/underfelt/table.toml",
+    ),
+    "diff": (
+        _declare_diff,
+        _diff,
+        "what would change, and when it may",
+        "diff table.toml new/table.toml",
+    ),
+    "init": (
+        _declare_init,
+        _init,
+        "write a complete, commented file for a new table",
+        "init --game MEGA --output table.toml",
+    ),
+}

@@ -1,0 +1,66 @@
+"""``underfelt draws verify JOURNAL_DIR``: reproduce every random selection of a journal.
+
+The work is done by ``record/verify_draws.py``, which also runs alone, with nothing installed. What
+a draw is and what the codes mean: docs/rules/selections.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments
+from record import verify_draws
+
+DESCRIPTION: Final = """\
+Reproduce every random selection (magic card, lucky player) of a table's journal: the seed fits its
+commitment, the draw follows from the seed, the table used that draw, and no card was out before
+the commitment. The journal is only read; the table may be running.
+"""
+EPILOG: Final = """\
+exit codes:
+  0   every revealed draw follows from its commitment
+  65  something does not, or the journal is damaged
+  66  there is no journal to read
+
+examples:
+  underfelt draws verify /var/lib/underfelt/table-1/journal
+  underfelt draws verify /var/lib/underfelt/table-1/journal --json
+  python3 verify_draws.py JOURNAL_DIR          the same without installing anything
+"""
+
+
+def _arguments() -> Arguments:
+    parser = Arguments(
+        prog="underfelt draws",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("action", choices=["verify"], help="what to do")
+    parser.add_argument("journal_dir", metavar="JOURNAL_DIR", help="the journal's directory")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    arguments = _arguments().parse_args(argv)
+    try:
+        report = verify_draws.verify(Path(arguments.journal_dir))
+    except verify_draws.Unreadable as error:
+        return _refused(str(error), "E-DRW-021", EX_NOINPUT, as_json=arguments.json)
+    except verify_draws.Damaged as error:
+        return _refused(str(error), "E-DRW-020", EX_DATAERR, as_json=arguments.json)
+    print(verify_draws.as_json(report) if arguments.json else verify_draws.as_text(report))
+    return EX_OK if report.ok else EX_DATAERR
+
+
+def _refused(text: str, code: str, exit_code: int, *, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"ok": False, "error": {"code": code, "text": text}}))
+    print(f"underfelt draws: {text}", file=sys.stderr)
+    return exit_code

@@ -1,0 +1,45 @@
+"""``underfelt identity``: which program, which rules, which configuration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Final
+
+from controller import __version__
+from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments
+from controller.config import ConfigError
+from controller.config.live import line_kinds, load_live
+from controller.daemon.identity import opened_body, program_files, program_hash
+
+EPILOG: Final = """\
+examples:
+  underfelt identity
+  underfelt identity --json --config /etc/underfelt/table.toml
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt identity", "What runs here, by its hashes.", EPILOG)
+    parser.add_argument("--config", metavar="FILE", help="a table's configuration as well")
+    parser.add_argument("--json", action="store_true", help="one JSON object with every file")
+    options = parser.parse_args(argv)
+    found = {"version": __version__, "program": program_hash()}
+    if options.config:
+        try:
+            config = load_live(options.config, line_kinds())
+        except ConfigError as error:
+            print(f"underfelt identity: {error}", file=sys.stderr)
+            return EX_CONFIG
+        except FileNotFoundError as error:
+            print(f"underfelt identity: {error.filename}: no such file", file=sys.stderr)
+            return EX_NOINPUT
+        found = opened_body(config.game, config.effective_hash, config.layout_sha256, 0)
+        del found["repaired_bytes"]
+    if options.json:
+        print(json.dumps({**found, "files": program_files()}, indent=2))
+    else:
+        for name, value in found.items():
+            print(f"{name:14} {value}")
+    return EX_OK

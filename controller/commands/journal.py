@@ -1,0 +1,369 @@
+"""``underfelt journal``: verify, read and export a table's journal. Reads only; takes no lock.
+
+Format and codes: docs/protocols/journal.md. With ``--json`` the answer is one JSON object (for
+``tail`` one a line), also when it is a refusal; messages for people go to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands.io import Arguments
+from record import verify_journal
+from record.journal import JournalError, Record
+from record.journal.reader import Follower, JournalReader, Report, verify
+
+FOLLOW_EVERY_S: Final = 0.5
+pause = time.sleep
+
+Answer = tuple[int, dict[str, Any], str]
+"""Exit code, the answer for machines, the answer for people."""
+
+
+class Refused(Exception):
+    """The journal is sound, but the question has no answer in it."""
+
+    def __init__(self, code: str, file: str, what: str, exit_code: int) -> None:
+        super().__init__(f"{file}: {what} ({code})")
+        self.row = {"code": code, "file": file, "offset": -1, "what": what}
+        self.exit_code = exit_code
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:13} {text}" for name, (_, _, text, _) in VERBS.items())
+    examples = "\n".join(f"  underfelt journal {example}" for *_, example in VERBS.values())
+    return (
+        "usage: underfelt journal VERB [ARGUMENT ...]\n\nA table's journal; the table may be"
+        f" running.\n\nverbs:\n{rows}\n\nexamples:\n{examples}\n"
+    )
+
+
+def run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
+        return EX_OK if argv else EX_USAGE
+    if argv[0] not in VERBS:
+        known = ", ".join(VERBS)
+        print(f"underfelt journal: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        return EX_USAGE
+    declare, act, text, example = VERBS[argv[0]]
+    parser = Arguments(
+        prog=f"underfelt journal {argv[0]}",
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: underfelt journal {example}",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the journal's folder")
+    declare(parser)
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    arguments = parser.parse_args(argv[1:])
+    try:
+        code, row, said = act(arguments)
+    except JournalError as error:
+        problem = {"code": error.code, "file": error.file, "offset": error.offset}
+        return _refuse(parser, arguments, error, problem | {"what": error.what}, error.exit_code)
+    except Refused as error:
+        return _refuse(parser, arguments, error, error.row, error.exit_code)
+    if arguments.json and row:
+        print(json.dumps({"ok": code == EX_OK, **row}, indent=2))
+    elif said:
+        print(said)
+    return code
+
+
+def _refuse(
+    parser: argparse.ArgumentParser,
+    arguments: argparse.Namespace,
+    error: Exception,
+    row: dict[str, Any],
+    code: int,
+) -> int:
+    print(f"{parser.prog}: {printable(str(error))}", file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"ok": False, "problems": [row]}))
+    return code
+
+
+# --- verify --------------------------------------------------------------------------------------
+
+
+def _declare_verify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--expect",
+        metavar="SEQ:HASH",
+        action="append",
+        default=[],
+        type=_witness,
+        help="a record's hash that somebody else kept; may be given several times",
+    )
+
+
+def _witness(text: str) -> tuple[int, str]:
+    seq, _, digest = text.partition(":")
+    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected SEQ:HASH, 64 hex digits")
+    return int(seq), digest
+
+
+def _verify(arguments: argparse.Namespace) -> Answer:
+    """Twice: by the code that writes journals and by the auditor's, which shares nothing with it.
+
+    The table may be writing: the second must find what the first found, and may find more.
+    """
+    report = verify(arguments.folder)
+    expected = dict(arguments.expect)
+    if report.records:
+        expected.setdefault(report.last_seq, report.head.hex())
+    second = verify_journal.verify(arguments.folder, expected)
+    if not second["ok"]:  # once more, for the same reason as in ``verify``
+        second = verify_journal.verify(arguments.folder, expected)
+    if not second["ok"]:
+        raise Refused(second["code"], str(second["file"]), second["what"], EX_DATAERR)
+    row = _report_json(report) | {
+        "sealed": second["sealed"],
+        "opened": second["opened"],
+        "witnessed": len(arguments.expect),
+    }
+    return EX_OK, row, _report_text(arguments.folder, report, row)
+
+
+def _report_json(report: Report) -> dict[str, Any]:
+    return {
+        "journal_id": report.journal_id,
+        "table": report.table,
+        "records": report.records,
+        "first_seq": report.first_seq,
+        "last_seq": report.last_seq,
+        "segments": report.segments,
+        "bytes": report.file_bytes,
+        "head": report.head.hex(),
+        "repairs": list(report.repairs),
+        "torn_bytes": report.tail.size,
+    }
+
+
+def _report_text(folder: Path, report: Report, row: dict[str, Any]) -> str:
+    span = f"{report.first_seq} to {report.last_seq}" if report.records else "none yet"
+    lines = [
+        f"{folder}: journal {report.journal_id} of table {printable(report.table)}",
+        f"  records {report.records} ({span}), segments {report.segments}",
+        f"  head {report.head.hex()}",
+        "  check sums, hash chain, numbers, headers, repairs, checkpoints: all hold",
+        f"  sealed cards {row['sealed']}, opened as they were sealed {row['opened']}",
+    ]
+    if report.first_seq > 1:
+        lines.append(f"  what came before record {report.first_seq} is past its retention")
+    for seq in report.repairs:
+        lines.append(f"  record {seq}: a torn write was cut off here")
+    if report.tail.torn:
+        lines.append(
+            f"  {report.tail.size} bytes of a torn write behind the end, or the table is just"
+            " writing; the next start cuts them off and says so"
+        )
+    if row["witnessed"]:
+        lines.append(f"  witnessed hashes that agree: {row['witnessed']}")
+    return "\n".join(lines)
+
+
+# --- tail ----------------------------------------------------------------------------------------
+
+
+def _declare_tail(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", metavar="N", type=_count, default=10, help="so many (default 10)")
+    parser.add_argument("--follow", "-f", action="store_true", help="go on as records come")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number, 0 or more")
+    return int(text)
+
+
+def _tail(arguments: argparse.Namespace) -> Answer:
+    say = _json_line if arguments.json else _line
+    reader = JournalReader(arguments.folder, last=arguments.n)
+    for record in deque(reader.records(), maxlen=arguments.n):
+        print(say(record))
+    if arguments.follow:
+        follower = Follower(arguments.folder, reader.report())
+        try:
+            while True:
+                sys.stdout.flush()
+                pause(FOLLOW_EVERY_S)
+                for record in follower.poll():
+                    print(say(record))
+        except KeyboardInterrupt:
+            pass
+    return EX_OK, {}, ""
+
+
+def printable(text: str) -> str:
+    """A body is evidence, not a way to steer somebody's terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def when(at_ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(at_ms // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S") + (
+            f".{at_ms % 1000:03}Z"
+        )
+    except (ValueError, OverflowError, OSError):
+        return f"{at_ms} ms"  # a clock that was wrong by millennia is shown as it stands
+
+
+def _line(record: Record) -> str:
+    body = printable(record.body.decode("utf-8", "backslashreplace"))
+    return f"{record.seq:>8}  {when(record.at_ms)}  {record.kind:14} {body}"
+
+
+def _json_line(record: Record) -> str:
+    row: dict[str, Any] = {
+        "seq": record.seq,
+        "at_ms": record.at_ms,
+        "kind": record.kind,
+        "hash": record.hash.hex(),
+    }
+    try:
+        row["body"] = msgspec.json.decode(record.body)
+    except msgspec.DecodeError:
+        row["body_base64"] = base64.b64encode(record.body).decode()
+    return json.dumps(row)
+
+
+# --- export-round --------------------------------------------------------------------------------
+
+
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("round", metavar="ROUND", type=_count, help="the round's number")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--record", action="store_true", help="the record alone, for settle")
+    only.add_argument("--result", action="store_true", help="the settled result alone")
+
+
+class RoundBody(msgspec.Struct):
+    """Body of a record of kind ``round``; what is inside is handed on byte for byte."""
+
+    round_no: int = msgspec.field(name="round")
+    record: msgspec.Raw
+    result: msgspec.Raw
+
+
+def _export(arguments: argparse.Namespace) -> Answer:
+    """The last one of that number: a correction after the settlement is exported again."""
+    found: tuple[Record, RoundBody] | None = None
+    numbers: set[int] = set()
+    reader = JournalReader(arguments.folder)
+    for record in reader.records():
+        if record.kind != "round":
+            continue
+        body = _round_body(arguments.folder, record)
+        numbers.add(body.round_no)
+        if body.round_no == arguments.round:
+            found = record, body
+    if found is None:
+        held = f"it has {min(numbers)} to {max(numbers)}" if numbers else "it has none"
+        what = f"no round {arguments.round} in this journal; {held}"
+        raise Refused("E-JRN-060", str(arguments.folder), what, EX_NOINPUT)
+    record, body = found
+    report = reader.report()
+    whole = {
+        "round_no": body.round_no,
+        "table": report.table,
+        "journal_id": report.journal_id,
+        "seq": record.seq,
+        "hash": record.hash.hex(),
+        "at_ms": record.at_ms,
+        "record": body.record,
+        "result": body.result,
+    }
+    chosen = body.record if arguments.record else body.result if arguments.result else whole
+    print(msgspec.json.format(msgspec.json.encode(chosen), indent=2).decode())
+    return EX_OK, {}, ""
+
+
+def _round_body(folder: Path, record: Record) -> RoundBody:
+    try:
+        return msgspec.json.decode(record.body, type=RoundBody)
+    except msgspec.DecodeError as error:
+        what = f"record {record.seq}: kind round, but {error}"
+        raise Refused("E-JRN-061", str(folder), what, EX_DATAERR) from None
+
+
+# --- stats ---------------------------------------------------------------------------------------
+
+
+def _declare_stats(_: argparse.ArgumentParser) -> None:
+    pass
+
+
+def _stats(arguments: argparse.Namespace) -> Answer:
+    kinds: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    days: Counter[str] = Counter()
+    oldest: int | None = None
+    newest: int | None = None
+    reader = JournalReader(arguments.folder)
+    for record in reader.records():
+        kinds[record.kind] += 1
+        sizes[record.kind] += len(record.body)
+        days[when(record.at_ms)[:10]] += 1
+        oldest = record.at_ms if oldest is None else min(oldest, record.at_ms)
+        newest = record.at_ms if newest is None else max(newest, record.at_ms)
+    row = _report_json(reader.report()) | {
+        "oldest_ms": oldest,
+        "newest_ms": newest,
+        "by_kind": {
+            kind: {"records": count, "body_bytes": sizes[kind]}
+            for kind, count in kinds.most_common()
+        },
+        "per_day": dict(sorted(days.items())),
+    }
+    size = f"{row['records']} records, {row['bytes']} bytes, {row['segments']} segments"
+    lines = [f"{arguments.folder}: {size}"]
+    if oldest is not None and newest is not None:
+        lines.append(f"  from {when(oldest)} to {when(newest)}")
+    lines += [f"  {kind:14} {n:>10} {sizes[kind]:>12} bytes" for kind, n in kinds.most_common()]
+    lines += [f"  {day}     {count:>10}" for day, count in sorted(days.items())]
+    return EX_OK, row, "\n".join(lines)
+
+
+Declare = Callable[[argparse.ArgumentParser], None]
+Act = Callable[[argparse.Namespace], Answer]
+
+VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
+    "verify": (
+        _declare_verify,
+        _verify,
+        "check every byte, by two programs that share no code",
+        "verify /var/lib/underfelt/table-7/journal",
+    ),
+    "tail": (
+        _declare_tail,
+        _tail,
+        "the last records, a line each; sealed cards as they are stored",
+        "tail /var/lib/underfelt/table-7/journal -n 20 --follow",
+    ),
+    "export-round": (
+        _declare_export,
+        _export,
+        "a round's record and its settled result",
+        "export-round /var/lib/underfelt/table-7/journal 1042 --record | underfelt settle -",
+    ),
+    "stats": (
+        _declare_stats,
+        _stats,
+        "how many records of which kind, how large, on which days",
+        "stats /var/lib/underfelt/table-7/journal --json",
+    ),
+}

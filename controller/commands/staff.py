@@ -1,0 +1,378 @@
+"""``underfelt staff``: the house's staff register, from the office to the table.
+
+Format, rules and codes: docs/operations/staff.md. A PIN is asked for, or read from standard input,
+and is never an argument: arguments are there for every user of the machine to read. With ``--json``
+the answer is one JSON object on standard output, also when it is a refusal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_OK, EX_USAGE
+from controller.commands.io import Arguments
+from controller.signed import keys
+from controller.signed.errors import BatchError, Problem, SignedError, UnreadableError
+from controller.staff import office
+from controller.staff.document import TRADE, Loaded, load
+from controller.staff.people import DUTIES, Duty, Person
+from controller.staff.pins import SALT_BYTES
+
+ROLE_WORDS: Final[dict[str, Duty]] = {duty.replace(" ", "-"): duty for duty in DUTIES}
+MAX_PIN_LINE: Final = 64
+
+
+def now() -> int:
+    return int(time.time())
+
+
+def today() -> date:
+    return datetime.now().astimezone().date()
+
+
+def usage() -> str:
+    rows = "\n".join(f"  {name:9} {text}" for name, (_, _, text, _) in VERBS.items())
+    examples = "\n".join(f"  underfelt staff {example}" for *_, example in VERBS.values())
+    return (
+        "usage: underfelt staff VERB [ARGUMENT ...]\n\nThe house's signed staff register.\n\n"
+        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
+    )
+
+
+def run(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
+        return EX_OK if argv else EX_USAGE
+    if argv[0] not in VERBS:
+        known = ", ".join(VERBS)
+        print(f"underfelt staff: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        return EX_USAGE
+    declare, act, text, example = VERBS[argv[0]]
+    parser = Arguments(
+        prog=f"underfelt staff {argv[0]}",
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: underfelt staff {example}",
+    )
+    declare(parser)
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+    arguments = parser.parse_args(argv[1:])
+    try:
+        row, said = act(parser, arguments)
+    except SignedError as error:
+        for problem in error.problems:
+            print(f"{parser.prog}: {problem}", file=sys.stderr)
+        if arguments.json:
+            listed = [{"code": p.code, "text": str(p)} for p in error.problems]
+            _print_json({"ok": False, "problems": listed})
+        return error.exit_code
+    if arguments.json:
+        _print_json({"ok": True, **row})
+    else:
+        print(said)
+    return EX_OK
+
+
+def _print_json(row: dict[str, Any]) -> None:
+    print(json.dumps(row, indent=2))
+
+
+# --- keygen ------------------------------------------------------------------------------------
+
+
+def _declare_keygen(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--secret", metavar="FILE", required=True, help="stays in the office")
+    parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
+
+
+def _keygen(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    made = keys.make_keys(TRADE, Path(arguments.secret), Path(arguments.public))
+    row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
+    return row, f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
+
+
+# --- add, disable, enable, pin -----------------------------------------------------------------
+
+
+def _declare_change(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("id", metavar="ID", help="1 to 8 digits, as typed at the console")
+    parser.add_argument("--key", metavar="FILE", required=True, help="the secret key")
+    parser.add_argument("--by", metavar="WHO", required=True, help="who does it, for the history")
+
+
+def _declare_pin(parser: argparse.ArgumentParser) -> None:
+    _declare_change(parser)
+    parser.add_argument(
+        "--pin-stdin", action="store_true", help="read the PIN from standard input, one line"
+    )
+
+
+def _declare_add(parser: argparse.ArgumentParser) -> None:
+    _declare_pin(parser)
+    parser.add_argument("--name", required=True)
+    parser.add_argument(
+        "--role", action="append", choices=ROLE_WORDS, required=True, help="may be given repeatedly"
+    )
+    parser.add_argument("--from", dest="begin", metavar="DATE", help="first day (default: today)")
+    parser.add_argument("--until", metavar="DATE", help="last day (default: no end)")
+    parser.add_argument("--new", metavar="HOUSE", help="start a new register of this house")
+
+
+def _add(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    path = Path(arguments.register)
+    new = office.NewPerson(
+        arguments.id,
+        arguments.name,
+        frozenset(ROLE_WORDS[word] for word in arguments.role),
+        today() if arguments.begin is None else _date("--from", arguments.begin),
+        None if arguments.until is None else _date("--until", arguments.until),
+    )
+    key, stamp = _authority(arguments)
+    salt, house = secrets.token_bytes(SALT_BYTES), arguments.new
+    version = office.add(path, new, _pin(arguments), key, stamp, salt=salt, new_house=house)
+    row = {"register": str(path), "version": version, "id": arguments.id}
+    return row, f"{path}: version {version}: added {arguments.id}, {arguments.name}"
+
+
+def _disable(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    return _set_status(arguments, active=False)
+
+
+def _enable(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    return _set_status(arguments, active=True)
+
+
+def _set_status(arguments: argparse.Namespace, *, active: bool) -> tuple[dict[str, Any], str]:
+    path = Path(arguments.register)
+    key, stamp = _authority(arguments)
+    version = office.set_status(path, arguments.id, active=active, key=key, stamp=stamp)
+    status = "active" if active else "disabled"
+    row = {"register": str(path), "version": version, "id": arguments.id, "status": status}
+    return row, f"{path}: version {version}: {arguments.id} is {status}; roll it out to the tables"
+
+
+def _set_pin(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    path = Path(arguments.register)
+    key, stamp = _authority(arguments)
+    salt = secrets.token_bytes(SALT_BYTES)
+    version = office.set_pin(path, arguments.id, _pin(arguments), key, stamp, salt=salt)
+    row = {"register": str(path), "version": version, "id": arguments.id}
+    return row, f"{path}: version {version}: new PIN for {arguments.id}"
+
+
+def _authority(arguments: argparse.Namespace) -> tuple[keys.SecretKey, office.Stamp]:
+    key = keys.load_secret(TRADE, Path(arguments.key))
+    return key, office.Stamp(arguments.by, now())
+
+
+def _pin(arguments: argparse.Namespace) -> str:
+    """Typed twice and not shown, or one line of standard input; never repeated in a message."""
+    if arguments.pin_stdin:
+        line = "" if sys.stdin is None else sys.stdin.readline(MAX_PIN_LINE)
+        if not line:
+            raise UnreadableError(Problem("E-STAF-050", "standard input has no PIN"))
+        return line.rstrip("\r\n")
+    if sys.stdin is None or not sys.stdin.isatty():
+        said = "no terminal to ask for the PIN; give it on standard input with --pin-stdin"
+        raise UnreadableError(Problem("E-STAF-050", said))
+    pin = getpass.getpass(f"PIN for {arguments.id}: ")
+    if getpass.getpass("once more: ") != pin:
+        raise BatchError(Problem("E-STAF-026", "the two are not the same", field="PIN"))
+    return pin
+
+
+def _date(option: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        said = "expected a date, YYYY-MM-DD"
+        raise BatchError(Problem("E-STAF-025", said, field=option, value=text)) from None
+
+
+# --- check, show -------------------------------------------------------------------------------
+
+
+def _declare_pubkey(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    said = "the public key that must have signed"
+    parser.add_argument("--pubkey", metavar="FILE", required=required, help=said)
+
+
+def _declare_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    _declare_pubkey(parser, required=True)
+
+
+def _loaded(arguments: argparse.Namespace) -> Loaded:
+    """Without a key of one's own a file proves only that it is whole: that must be said."""
+    public = keys.load_public(TRADE, Path(arguments.pubkey)) if arguments.pubkey else None
+    if public is None:
+        said = "warning: no --pubkey: it is not checked who signed this"
+        print(f"underfelt staff: {arguments.register}: {said}", file=sys.stderr)
+    return load(Path(arguments.register), public)
+
+
+def _check(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    loaded = _loaded(arguments)
+    document = loaded.document
+    day = today()
+    may = sum(person.may_sign_on(day) for person in document.people.values())
+    counts = {
+        duty: sum(duty in p.duties and p.may_sign_on(day) for p in document.people.values())
+        for duty in DUTIES
+    }
+    row = {
+        "register": arguments.register,
+        "house": document.house,
+        "version": document.version,
+        "digest": loaded.seen.digest,
+        "issued_at": document.issued_at,
+        "people": len(document.people),
+        "may_sign_on": may,
+        "roles": counts,
+    }
+    said = f"{arguments.register}: sound; house {document.house}, version {document.version}, "
+    said += f"{len(document.people)} people, {may} may sign on today"
+    listed = "".join(f"\n  {count:5}  {duty}" for duty, count in counts.items() if count)
+    return row, said + listed
+
+
+def _declare_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("id", metavar="ID", nargs="?", help="one person, and what was done to them")
+    _declare_pubkey(parser, required=False)
+
+
+def _show(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    document = _loaded(arguments).document
+    if arguments.id is None:
+        people = sorted(document.people.values(), key=lambda p: int(p.staff_id))
+        rows = [_person_json(p) for p in people]
+        return {"people": rows}, "\n".join(map(_person_text, people))
+    person = document.people.get(arguments.id)
+    if person is None:
+        said = "nobody in the register has it"
+        raise BatchError(Problem("E-STAF-028", said, field="id", value=arguments.id))
+    entries = [e for e in document.history if arguments.id in e.did.replace(":", " ").split()]
+    lines = [_person_text(person)]
+    for e in entries:
+        when = datetime.fromtimestamp(e.at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+        lines.append(f"  version {e.version}, {when}, {e.by}: {e.did}")
+    row = {"person": _person_json(person), "history": [asdict(e) for e in entries]}
+    return row, "\n".join(lines)
+
+
+def _person_json(person: Person) -> dict[str, Any]:
+    """Everything but the PIN's hash."""
+    until = person.valid_until
+    return {
+        "id": person.staff_id,
+        "name": person.name,
+        "roles": [duty for duty in DUTIES if duty in person.duties],
+        "status": person.status,
+        "valid_from": person.valid_from.isoformat(),
+        "valid_until": None if until is None else until.isoformat(),
+    }
+
+
+def _person_text(person: Person) -> str:
+    row = _person_json(person)
+    until = row["valid_until"] or "no end"
+    roles = ", ".join(row["roles"])
+    days = f"{row['valid_from']} to {until}"
+    return f"{row['id']:>8}  {row['name']}  ({roles})  {row['status']}, {days}"
+
+
+# --- roll-out ----------------------------------------------------------------------------------
+
+
+def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("register", metavar="REGISTER")
+    parser.add_argument("--to", metavar="PATH", required=True, help="where the table reads it")
+    _declare_pubkey(parser, required=True)
+    parser.add_argument(
+        "--approved-by",
+        metavar="WHO",
+        action="append",
+        default=[],
+        help="twice, two people: allow a way back, or replace what cannot be verified",
+    )
+
+
+def _roll_out(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    public_key = keys.load_public(TRADE, Path(arguments.pubkey))
+    source, target = Path(arguments.register), Path(arguments.to)
+    done = office.roll_out(source, target, public_key, arguments.approved_by)
+    people = arguments.approved_by if done.overruled else []
+    row = {"to": str(target), **asdict(done), "approved_by": people}
+    if not done.written:
+        said = "is in place already"
+    else:
+        said = f"instead of {done.replaced}" if done.replaced else "is new here"
+    if people:
+        said += f"; {done.overruled} overruled by {' and '.join(people)}"
+    return row, f"{target}: version {done.version} {said}"
+
+
+Declare = Callable[[argparse.ArgumentParser], None]
+Act = Callable[[Arguments, argparse.Namespace], tuple[dict[str, Any], str]]
+
+VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
+    "keygen": (
+        _declare_keygen,
+        _keygen,
+        "make the office's pair of keys",
+        "keygen --secret staff.key --public staff.pub",
+    ),
+    "add": (
+        _declare_add,
+        _add,
+        "add a person; asks for the PIN",
+        "add house.staff 1042 --name 'K. Lee' --role dealer --key staff.key --by m.ng --new SYD-1",
+    ),
+    "disable": (
+        _declare_change,
+        _disable,
+        "a person may no longer sign on",
+        "disable house.staff 1042 --key staff.key --by m.ng",
+    ),
+    "enable": (
+        _declare_change,
+        _enable,
+        "a disabled person may sign on again",
+        "enable house.staff 1042 --key staff.key --by m.ng",
+    ),
+    "pin": (
+        _declare_pin,
+        _set_pin,
+        "set a new PIN; asks for it",
+        "pin house.staff 1042 --key staff.key --by m.ng",
+    ),
+    "check": (
+        _declare_check,
+        _check,
+        "verify a register and count who is in it",
+        "check house.staff --pubkey staff.pub",
+    ),
+    "show": (
+        _declare_show,
+        _show,
+        "everybody, or one person and what was done to them",
+        "show house.staff 1042 --pubkey staff.pub",
+    ),
+    "roll-out": (
+        _declare_roll_out,
+        _roll_out,
+        "put a verified register where a table reads it",
+        "roll-out house.staff --to /var/lib/underfelt/house.staff --pubkey staff.pub",
+    ),
+}

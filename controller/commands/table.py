@@ -1,0 +1,134 @@
+"""``underfelt table``: runs one table until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments
+from controller.config import ConfigError
+from controller.config.live import LiveConfig, load_live
+from controller.daemon import start as starting
+from controller.daemon.alone import Alone
+from controller.daemon.identity import opened_body, program_files
+from controller.daemon.metrics import metrics
+from controller.daemon.notify import Notifier
+from controller.daemon.pulse import Pulse
+from controller.daemon.runtime import Runtime
+from controller.daemon.service import Service
+from controller.rules.errors import UnderfeltError
+from record.journal import JournalCorrupt, JournalLocked, JournalMissing
+
+EX_TEMPFAIL: Final = 75
+
+EPILOG: Final = """\
+examples:
+  underfelt table --config /etc/underfelt/table.toml
+  underfelt status --config /etc/underfelt/table.toml
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt table", "Run a table.", EPILOG)
+    parser.add_argument("--config", required=True, metavar="FILE", help="the table's configuration")
+    parser.add_argument("--meter", type=int, metavar="CENTS", help="a simulated table: its jackpot")
+    parser.add_argument("--selection", metavar="CARD/SEAT", help="a simulated table: not drawn")
+    options = parser.parse_args(argv)
+    try:
+        alone = Alone.from_text(options.meter, options.selection)
+    except ValueError as error:
+        parser.error(str(error))
+    try:
+        config = load_live(options.config, starting.KINDS)
+        if alone != Alone() and not config.simulated:
+            parser.error("--meter and --selection are for a table with simulated devices")
+        started = starting.start(config)
+    except FileNotFoundError as error:
+        return _refused(f"{error.filename}: no such file", EX_NOINPUT)
+    except (ConfigError, starting.MissingSpots) as error:
+        return _refused(str(error), EX_CONFIG)
+    except JournalLocked as error:
+        return _refused(str(error), EX_TEMPFAIL)
+    except (JournalCorrupt, JournalMissing) as error:
+        return _refused(str(error), EX_DATAERR)
+    except UnderfeltError as error:
+        return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
+    asyncio.run(_serve(config, started, alone))
+    return EX_OK
+
+
+def _refused(text: str, code: int) -> int:
+    print(f"underfelt table: {text}", file=sys.stderr)
+    return code
+
+
+async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) -> None:
+    def deliver(effects: tuple[object, ...]) -> None:
+        for effect in effects:
+            for told in alone.answer(effect):
+                runtime.put(told)
+
+    if alone.scripted:
+        started.writer.scripted = alone.selection()
+    runtime = Runtime(started.writer, started.rig, config.layout, deliver=deliver)
+    if config.link is None:
+        runtime.put(alone.at_start())
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, runtime.stop, name.name)
+    service = Service(config.service.socket, _verbs(config, started, runtime))
+    await service.start()
+
+    notifier = Notifier.from_environment()
+    pulse = asyncio.create_task(Pulse(runtime, started.rig, notifier).run())
+
+    def ready() -> None:
+        notifier.ready(f"journal {started.journal.journal_id}")
+        journal = started.journal.journal_id
+        print(f"table {config.name}: {config.game}, journal {journal}", flush=True)
+
+    try:
+        await runtime.run(started.opened, list(started.replayed.missing), ready)
+    finally:
+        notifier.stopping()
+        pulse.cancel()
+        await service.close()
+        started.journal.close()
+
+
+def _verbs(config: LiveConfig, started: starting.Started, runtime: Runtime) -> dict[str, Any]:
+    def status(_request: object) -> dict[str, Any]:
+        told = {**runtime.status, "table": config.name, "overflows": runtime.overflows}
+        return {**told, "configuration": config.effective_hash}
+
+    def identity(_request: object) -> dict[str, Any]:
+        return {
+            **opened_body(config.game, config.effective_hash, config.layout_sha256, 0),
+            "files": program_files(),
+        }
+
+    def counters(_request: object) -> dict[str, Any]:
+        return {name: dict(found) for name, found in started.rig.counters().items()}
+
+    def text(_request: object) -> dict[str, Any]:
+        return {"text": metrics(runtime.status, resident_bytes())}
+
+    return {"status": status, "identity": identity, "counters": counters, "metrics": text}
+
+
+def resident_bytes() -> int:
+    """From the kernel; 0 where it does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * 4096
+
+
+def print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

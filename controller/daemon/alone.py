@@ -1,0 +1,52 @@
+"""A simulated table without a link server: it reports its own meter and confirms its own claims.
+
+Only a table whose devices are simulated may run like this; the command refuses it anywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from controller.daemon.writer import Told
+from controller.rules.cards import BY_NAME
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+
+LINK = f.Measured("link")
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """``meter_cents`` None: there is no link at all, and the progressive is closed."""
+
+    meter_cents: int | None = None
+    magic_card: str | None = None
+    lucky_seat: int | None = None
+    scripted: bool = False
+    """The selections are written in the scenario instead of drawn."""
+
+    @classmethod
+    def from_text(cls, meter: int | None, selection: str | None) -> Alone:
+        """``Qs/4``: this magic card and this lucky seat in every round; ``-`` for none."""
+        if selection is None:
+            return cls(meter)
+        magic, _, lucky = selection.partition("/")
+        if magic not in BY_NAME and magic != "-":
+            raise ValueError(f"{selection!r}: expected CARD/SEAT such as Qs/4 or -/-")
+        seat = int(lucky) if lucky.isdecimal() else None
+        return cls(meter, None if magic == "-" else magic, seat, scripted=True)
+
+    def at_start(self) -> Told:
+        if self.meter_cents is None:
+            return Told(f.LinkLost(), LINK)
+        return Told(f.MeterReported(self.meter_cents), LINK)
+
+    def answer(self, effect: object) -> list[Told]:
+        """What a link server would say to this effect."""
+        if isinstance(effect, fx.ClaimJackpot) and self.meter_cents is not None:
+            return [Told(f.JackpotLocked(self.meter_cents), LINK)]
+        return []
+
+    def selection(self) -> f.SelectionRevealed:
+        card = None if self.magic_card is None else BY_NAME[self.magic_card]
+        return f.SelectionRevealed(card, self.lucky_seat)

@@ -1,0 +1,178 @@
+"""What the table knows from its journal: kept up while playing, rebuilt by a replay.
+
+Pure. The live table and the replay run the same code over the same entries, so that what comes
+back cannot differ from what was there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from controller.daemon.entries import cards_in
+from controller.daemon.revealing import REVEALED, Draw, Revealer, revealed_body
+from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.standing import ROUND, Opening, Standing, StateDigest, round_body
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.state import TableState
+from controller.rules.engine.step import step
+from controller.table.credits import CreditDropped
+from controller.table.sensing import ACCEPTORS
+from controller.table.staff import SignedOn, TableCall
+from controller.table.stepping import Entry, Key
+
+Body = tuple[str, bytes]
+"""A record's kind and body."""
+Ahead = tuple[TableState, str]
+"""The state after a fact, and its digest."""
+
+
+def goes_on(what: f.What) -> bool:
+    """Is this the first of two facts that one reading may give?
+
+    If the second is not on disk the reading must be taken again; the first one told twice changes
+    nothing (controller/table/cards.py: a shuffle that ended, a deck that was verified).
+    """
+    failed = isinstance(what, f.DeckChecked) and not what.passed
+    return failed or isinstance(what, f.ShufflerReady)
+
+
+class NotAccepted(Exception):
+    """The engine refuses a fact that is said to have been accepted."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """The table as its journal tells it."""
+
+    state: TableState
+    opening: Opening
+    last_keys: dict[str, int] = field(default_factory=dict)
+    """Per device the key of the last reading whose facts are journalled."""
+    untaken: set[int] = field(default_factory=set)
+    """Seats whose last credit is journalled but whose acceptor has not let go."""
+    dealer: f.Declared | None = None
+    """Who signed on last at the dealer's position; None if nobody did."""
+    table_closed: bool = False
+    undo: tuple[int, str, str] | None = None
+    """The decision that ``UNDO`` would turn: seat, spot, choice."""
+    rounds: dict[int, int] = field(default_factory=dict)
+    """Rounds in ``state.history``, and the record each stands in."""
+    facts: int = 0
+    """Facts since the last standing record."""
+    _open_key: tuple[str, int | None] | None = None
+    _digest: StateDigest = field(default_factory=StateDigest)
+    _revealer: Revealer = field(default_factory=Revealer)
+
+    def ahead(self, fact: f.Fact) -> Ahead:
+        """Where a fact leads; nothing is adopted."""
+        state, effects = step(self.state, fact)
+        if effects and isinstance(effects[0], fx.Refused):
+            raise NotAccepted(effects[0].reason)
+        return state, self._digest.of(state)
+
+    def adopt(
+        self,
+        fact: f.Fact,
+        key: Key | None,
+        after: TableState,
+        seq: int,
+        *,
+        sealed: list[Sealed],
+        cards: CardSealer,
+    ) -> list[Body]:
+        """The fact stands in the journal at ``seq``. Returns the records that must follow it."""
+        before, self.state = self.state, after
+        self.facts += 1
+        for index, (card, one) in enumerate(zip(cards_in(fact), sealed, strict=True)):
+            self._revealer.journalled(card, Draw(seq, index, one))
+        self._note_key(fact.what, key)
+        self._note(fact, before)
+        owed: list[Body] = []
+        if public := self._revealer.public(before, after):
+            owed.append((REVEALED, revealed_body(public, seq, cards)))
+        if after.history is not before.history:
+            known = {archive.round_no: archive for archive in before.history}
+            changed = [a for a in after.history if known.get(a.round_no) is not a]
+            owed += [(ROUND, round_body(archive)) for archive in changed]
+        return owed
+
+    def note(self, entry: Entry) -> None:
+        """An entry that is no fact of a round."""
+        self._open_key = None
+        match entry:
+            case SignedOn(person, f.Role.DEALER):
+                self.dealer = f.Declared(person, f.Role.DEALER)
+            case TableCall(kind):
+                self.table_closed = kind != "table open"
+            case CreditDropped(seat):
+                self.untaken.discard(seat)
+            case _:
+                pass  # a supervisor's position ends with the turn of the key
+
+    def round_at(self, number: int, seq: int) -> None:
+        """A closed round stands in the record ``seq``; those no longer kept are forgotten."""
+        kept = {a.round_no for a in self.state.history}
+        self.rounds = {n: at for n, at in self.rounds.items() if n in kept} | {number: seq}
+
+    def settled_keys(self) -> dict[str, int]:
+        """``last_keys``, without a reading of which only the first of two facts is here."""
+        if self._open_key is None:
+            return dict(self.last_keys)
+        device, before = self._open_key
+        kept = {d: n for d, n in self.last_keys.items() if d != device}
+        return kept if before is None else {**kept, device: before}
+
+    def standing(self) -> Standing:
+        return Standing(
+            self.opening,
+            self.state,
+            self._digest.of(self.state),
+            dict(self.last_keys),
+            frozenset(self.untaken),
+            self.dealer,
+            self.table_closed,
+            {a.round_no: self.rounds[a.round_no] for a in self.state.history},
+        )
+
+    def stood(self) -> None:
+        """A standing record is written: cards of closed rounds are followed no more."""
+        self.facts, self.undo, self._open_key, self._revealer = 0, None, None, Revealer()
+
+    def _note_key(self, what: f.What, key: Key | None) -> None:
+        self._open_key = None
+        if key is None:
+            return
+        device, number = key
+        before = self.last_keys.get(device)
+        if goes_on(what) and before != number:
+            self._open_key = (device, before)
+        self.last_keys[device] = number
+
+    def _note(self, fact: f.Fact, before: TableState) -> None:
+        match fact.what:
+            case f.CreditsRead(seat, count) if fact.by == _ACCEPTORS:
+                more = count > before.credits.get(seat, 0)
+                (self.untaken.add if more else self.untaken.discard)(seat)
+            case f.BetsOpened():
+                self.undo = None
+            case f.Decided(seat, spot, choice) | f.DecisionCorrected(seat, spot, choice):
+                self.undo = (seat, spot, choice)
+            case _:
+                pass
+
+
+_ACCEPTORS: Final = f.Measured(ACCEPTORS)
+
+
+def from_standing(standing: Standing) -> Memory:
+    return Memory(
+        standing.state,
+        standing.opening,
+        dict(standing.last_keys),
+        set(standing.untaken),
+        standing.dealer,
+        standing.table_closed,
+        rounds=dict(standing.rounds),
+    )

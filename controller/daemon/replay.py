@@ -1,0 +1,251 @@
+"""A table from its journal: the same state, byte for byte, and all the table core resumes with.
+
+Pure: records go in, nothing is opened or written. Every entry goes through the real ``step``, every
+digest is compared at its own record, and every card told is the card that was sealed. Whatever
+differs refuses with its record's number; nothing is skipped or guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from controller.daemon.entries import ENTRY_KINDS, decode_entry
+from controller.daemon.errors import BodyError, ReplayError, SealError
+from controller.daemon.memory import Body, Memory, NotAccepted, from_standing
+from controller.daemon.revealing import REVEALED
+from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.standing import (
+    ROUND,
+    STANDING,
+    Opening,
+    StateDigest,
+    round_number,
+    take_round,
+    take_standing,
+)
+from controller.daemon.typed import Unhide, no_hidden_card
+from controller.rules.cards import HiddenCard
+from controller.rules.engine import facts as f
+from controller.rules.engine.settlement import KEPT_ROUNDS
+from controller.rules.engine.state import Archive, TableState
+from controller.rules.errors import SettingsError
+
+SELECTION: Final = "selection"
+LOCK: Final = "lock"
+UNLOCK: Final = "unlock"
+PASSIVE: Final = frozenset(("opened", "shown", "alarm", "device", "repair", "closed", "attempt"))
+"""Evidence that changes nothing of what the table resumes with."""
+
+DIVERGED: Final = "E-RPL-001"
+REFUSED: Final = "E-RPL-002"
+NOT_OWED: Final = "E-RPL-003"
+OWED: Final = "E-RPL-004"
+UNREADABLE: Final = "E-RPL-005"
+NO_START: Final = "E-RPL-006"
+UNKNOWN: Final = "E-RPL-007"
+
+
+class Record(Protocol):
+    @property
+    def seq(self) -> int: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def body(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What comes back. ``memory`` goes to the scribe, the rest to the core and the runtime."""
+
+    memory: Memory
+    missing: tuple[Body, ...]
+    """Records that the last fact owes and the power cut took: write them before anything else."""
+    selections: tuple[Record, ...]
+    """Selection records of the round under way: what was drawn is never drawn again."""
+    lock: Record | None
+    """The lock-out nobody has cleared."""
+    last_seq: int
+
+    @property
+    def state(self) -> TableState:
+        return self.memory.state
+
+    @property
+    def last_keys(self) -> Mapping[str, int]:
+        return self.memory.settled_keys()
+
+    @property
+    def untaken_credits(self) -> frozenset[int]:
+        return frozenset(self.memory.untaken)
+
+    @property
+    def dealer(self) -> f.Declared | None:
+        """Who stood at the dealer's position; None if nobody signed on since the journal began."""
+        return self.memory.dealer
+
+    @property
+    def table_closed(self) -> bool:
+        return self.memory.table_closed
+
+
+def replay(
+    records: Iterable[Record], cards: CardSealer, opening: Opening, *, whole: bool = False
+) -> Replayed:
+    """``records`` in order, from the first in the journal, or from any that lies ``KEPT_ROUNDS``
+    rounds before the last standing one. ``opening`` counts only where no standing record comes
+    first. A start steps what follows the last standing record; ``whole`` steps everything and
+    compares each standing record too."""
+    run = _Replay(cards, opening)
+    if not whole:
+        records = run.skip(records)
+    for record in records:
+        try:
+            run.take(record)
+        except BodyError as error:
+            raise ReplayError(UNREADABLE, record.seq, f"{record.kind}: {error}") from None
+        except SealError as error:
+            raise ReplayError(error.code, record.seq, str(error)) from None
+    return run.done()
+
+
+class _Replay:
+    """One pass over the records."""
+
+    def __init__(self, cards: CardSealer, opening: Opening) -> None:
+        self.cards = cards
+        self.opening = opening
+        self.memory: Memory | None = None
+        self.owed: list[Body] = []
+        self.rounds: dict[int, tuple[int, bytes]] = {}
+        """Closed rounds and the last record of each: standing records refer to them."""
+        self.selections: list[Record] = []
+        self.lock: Record | None = None
+        self.last_seq = 0
+
+    def skip(self, records: Iterable[Record]) -> list[Record]:
+        """The last standing record and what follows it; of the rest only rounds and lock-outs."""
+        tail: list[Record] = []
+        for record in records:
+            if record.kind == STANDING:
+                for before in tail:
+                    self._keep(before)
+                tail.clear()
+            tail.append(record)
+        return tail
+
+    def _keep(self, record: Record) -> None:
+        if record.kind == ROUND:
+            try:
+                number = round_number(record.body)
+            except BodyError as error:
+                raise ReplayError(UNREADABLE, record.seq, str(error)) from None
+            self.rounds[number] = (record.seq, record.body)
+            for old in [n for n in self.rounds if n <= number - 2 * KEPT_ROUNDS]:
+                del self.rounds[old]
+        elif record.kind in (LOCK, UNLOCK):
+            self.lock = record if record.kind == LOCK else None
+
+    def take(self, record: Record) -> None:
+        self.last_seq = record.seq
+        kind = record.kind
+        if kind in ENTRY_KINDS:
+            self._entry(record)
+        elif kind in (REVEALED, ROUND):
+            self._follows(record)
+        elif kind == STANDING:
+            self._stands(record)
+        elif kind == SELECTION:
+            self.selections.append(record)
+        elif kind in (LOCK, UNLOCK):
+            self._keep(record)
+        elif kind not in PASSIVE:
+            said = f"{kind!r}: no kind of this program; start the one that wrote it"
+            raise ReplayError(UNKNOWN, record.seq, said)
+
+    def done(self) -> Replayed:
+        memory = self._memory()
+        selections = tuple(self.selections)
+        return Replayed(memory, tuple(self.owed), selections, self.lock, self.last_seq)
+
+    def _memory(self) -> Memory:
+        if self.memory is None:
+            self.memory = Memory(self.opening.state(), self.opening)
+        return self.memory
+
+    # --- entries -------------------------------------------------------------------------------
+
+    def _entry(self, record: Record) -> None:
+        self._nothing_owed(record)
+        unhide, sealed = self._opening_cards(record.seq)
+        found = decode_entry(record.kind, record.body, unhide)
+        memory = self._memory()
+        if not isinstance(found.entry, f.Fact):
+            memory.note(found.entry)
+            return
+        try:
+            after, digest = memory.ahead(found.entry)
+        except NotAccepted as error:
+            said = f"the rules refuse this fact now: {error}"
+            raise ReplayError(REFUSED, record.seq, said) from None
+        if digest != found.digest:
+            said = f"the state is {digest}, it was {found.digest} when this was written"
+            raise ReplayError(DIVERGED, record.seq, said)
+        self.owed = memory.adopt(
+            found.entry, found.key, after, record.seq, sealed=sealed, cards=self.cards
+        )
+        if isinstance(found.entry.what, f.BetsOpened):
+            self.selections.clear()
+
+    def _opening_cards(self, seq: int) -> tuple[Unhide, list[Sealed]]:
+        sealed: list[Sealed] = []
+
+        def unhide(value: Any) -> HiddenCard:
+            sealed.append(Sealed.from_json(value))
+            return self.cards.open(sealed[-1], seq, len(sealed) - 1)[0]
+
+        return unhide, sealed
+
+    # --- records that follow a fact ------------------------------------------------------------
+
+    def _follows(self, record: Record) -> None:
+        if not self.owed or self.owed[0] != (record.kind, record.body):
+            said = f"{record.kind}: not what the fact before it makes known"
+            raise ReplayError(NOT_OWED, record.seq, said)
+        del self.owed[0]
+        if record.kind == ROUND:
+            self._keep(record)
+            self._memory().round_at(round_number(record.body), record.seq)
+
+    def _nothing_owed(self, record: Record) -> None:
+        if self.owed:
+            said = f"a {self.owed[0][0]} record should stand here"
+            raise ReplayError(OWED, record.seq, said)
+
+    # --- standing ------------------------------------------------------------------------------
+
+    def _stands(self, record: Record) -> None:
+        self._nothing_owed(record)
+        unhide, _ = self._opening_cards(record.seq)
+        try:
+            standing = take_standing(record.body, unhide, self._archive)
+        except (SettingsError, ValueError, TypeError) as error:
+            if isinstance(error, BodyError | SealError | ReplayError):
+                raise
+            raise ReplayError(UNREADABLE, record.seq, f"standing: {error}") from None
+        restored = from_standing(standing)
+        if StateDigest().of(restored.state) != standing.digest:
+            raise ReplayError(DIVERGED, record.seq, "the state is not the one written down")
+        if self.memory is not None and self.memory.standing() != standing:
+            raise ReplayError(DIVERGED, record.seq, "the facts before lead to another state")
+        self.memory = restored
+        self.selections.clear()
+
+    def _archive(self, number: int, seq: int) -> Archive:
+        at, body = self.rounds.get(number, (0, b""))
+        if at != seq:
+            said = f"round {number} should stand in record {seq}: read from an earlier record on"
+            raise ReplayError(NO_START, self.last_seq, said)
+        return take_round(body, no_hidden_card)

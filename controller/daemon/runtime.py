@@ -1,0 +1,135 @@
+"""The daemon's event loop: devices on one side, the writer's thread on the other, a queue between.
+
+Readings wait in a bounded queue; the writer takes all that wait as one group. While it is at the
+disk, ports are polled and the watchdog is fed. Orders go to the devices only after the writer has
+given them back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from controller.daemon.writer import Input, Noted, Released, Tick, Writer
+from drivers.layout import TableLayout
+from drivers.orders import WatchAntennas
+from drivers.readings import AntennaFailed, AntennaRead
+from drivers.rig import Rig
+from drivers.transport.hub import Hub, now_us
+
+QUEUE: Final = 4096
+"""Readings that wait at most; a table makes some fifty a second."""
+EX_IOERR: Final = 74
+
+
+class Runtime:
+    """Runs until ``stop``. ``fatal`` ends the process when the disk has failed."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        rig: Rig,
+        layout: TableLayout,
+        *,
+        deliver: Callable[[tuple[object, ...]], None] = lambda _effects: None,
+        fatal: Callable[[int], None] = os._exit,
+    ) -> None:
+        self.writer = writer
+        self.status: Mapping[str, Any] = {}
+        self.overflows = 0
+        self._deliver = deliver
+        self._fatal = fatal
+        self._loop = asyncio.get_running_loop()
+        self._hub = Hub(rig, layout, self.put)
+        self._queue: deque[Input] = deque()
+        self._waiting = asyncio.Event()
+        self._thread = ThreadPoolExecutor(1, "writer")
+        self._wake: asyncio.TimerHandle | None = None
+        self._stopping = ""
+        self._lost = False
+        self._working = False
+        self.groups = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing waits for the writer and it is not at work."""
+        return not self._queue and not self._working
+
+    def put(self, one: Input) -> None:
+        """An input for the writer; too many at once hold the round and have it read again."""
+        if isinstance(one, AntennaRead | AntennaFailed):
+            return  # single inventories: the chip field has made of them what counts
+        if len(self._queue) >= QUEUE:
+            self._lost = True
+            self.overflows += 1
+            return
+        self._queue.append(one)
+        self._waiting.set()
+
+    def stop(self, why: str) -> None:
+        self._stopping = self._stopping or why
+        self._waiting.set()
+
+    async def run(
+        self, opened: Mapping[str, Any], missing: list[tuple[str, bytes]], ready: Callable[[], None]
+    ) -> None:
+        """Journal who we are, let the devices start, then write until stopped."""
+        first = await self._off_loop(self.writer.start, opened, missing)
+        self._hub.start()
+        self._release(first)
+        ready()
+        while not self._stopping:
+            await self._waiting.wait()
+            self._waiting.clear()
+            if self._queue:
+                await self._group()
+        await self._off_loop(self.writer.stop, self._stopping)
+        self._hub.close()
+        self._thread.shutdown()
+
+    async def _group(self) -> None:
+        group = list(self._queue)
+        self._queue.clear()
+        if self._lost:
+            self._lost = False
+            group.append(Noted("alarm", {"code": "queue overflow", "lost": self.overflows}))
+        self._release(await self._off_loop(self.writer.work, group, now_us()))
+        self.groups += 1
+        if len(self._queue) == 0 and group and isinstance(group[-1], Noted):
+            self._read_again()
+
+    def _read_again(self) -> None:
+        """Readings were lost: every spot settles anew; cards and credits come again."""
+        orders = [o for o in self.writer.core.orders_now() if isinstance(o, WatchAntennas)]
+        self._hub.order(WatchAntennas(frozenset()))
+        for order in orders:
+            self._hub.order(order)
+
+    async def _off_loop(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        self._working = True
+        try:
+            return await self._loop.run_in_executor(self._thread, work, *arguments)
+        except Exception:
+            # What the journal does not hold must not be acted upon: the next start reads the disk.
+            self._hub.close()
+            self._fatal(EX_IOERR)
+            raise
+        finally:
+            self._working = False
+
+    def _release(self, released: Released) -> None:
+        self.status = released.status
+        for order in released.orders:
+            self._hub.order(order)
+        if released.effects:
+            self._deliver(released.effects)
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        if released.wake_us is not None:
+            delay_s = max(0, released.wake_us - now_us()) / 1_000_000
+            self._wake = self._loop.call_later(delay_s, self.put, Tick())

@@ -1,0 +1,95 @@
+"""The table core's journal hook: every entry becomes a record, sealed, with what must follow it.
+
+Pure but for the journal it is given. It steps each fact itself, so the digest in the record is that
+of the state the core is about to adopt. It makes nothing durable: the runtime syncs the journal
+before it releases anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from controller.daemon.entries import encode_entry
+from controller.daemon.memory import Body, Memory
+from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.standing import ROUND, STANDING, round_number, standing_body
+from controller.daemon.typed import Hide
+from controller.rules.cards import HiddenCard
+from controller.rules.engine import facts as f
+from controller.rules.engine.state import Phase
+from controller.table.stepping import Entry, Key
+
+STAND_AFTER: Final = 400
+"""Facts after which a standing record is worth its bytes: about ten rounds."""
+
+
+class Appends(Protocol):
+    """The journal, as far as the scribe uses it."""
+
+    @property
+    def next_seq(self) -> int: ...
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
+
+
+class Scribe:
+    """``TableCore(..., journal=scribe)``. If it raises, nothing was adopted: stop the process."""
+
+    __slots__ = ("_cards", "_journal", "_wall_ms", "memory")
+
+    def __init__(
+        self, memory: Memory, journal: Appends, cards: CardSealer, wall_ms: Callable[[], int]
+    ) -> None:
+        self.memory = memory
+        self._journal = journal
+        self._cards = cards
+        self._wall_ms = wall_ms
+
+    def __call__(self, entry: Entry, key: Key | None) -> None:
+        memory, seq = self.memory, self._journal.next_seq
+        hide, sealed = self._hiding(seq)
+        if not isinstance(entry, f.Fact):
+            self._append(encode_entry(entry, key, hide))
+            memory.note(entry)
+            return
+        after, digest = memory.ahead(entry)
+        self._append(encode_entry(entry, key, hide, digest))
+        self.write(memory.adopt(entry, key, after, seq, sealed=sealed, cards=self._cards))
+
+    def write(self, bodies: list[Body]) -> None:
+        """Records that follow a fact; after a start, those that the power cut took."""
+        for kind, body in bodies:
+            seq = self._journal.next_seq
+            self._append((kind, body))
+            if kind == ROUND:
+                self.memory.round_at(round_number(body), seq)
+
+    @property
+    def standing_due(self) -> bool:
+        return self.memory.facts >= STAND_AFTER and self.may_stand
+
+    @property
+    def may_stand(self) -> bool:
+        return self.memory.state.phase is Phase.IDLE
+
+    def stand(self) -> None:
+        """Write down the whole table, between rounds: first in a journal, and now and then."""
+        if not self.may_stand:
+            raise ValueError("a table is written down between rounds only")
+        hide, _ = self._hiding(self._journal.next_seq)
+        self._append((STANDING, standing_body(self.memory.standing(), hide)))
+        self.memory.stood()
+
+    def _hiding(self, seq: int) -> tuple[Hide, list[Sealed]]:
+        """Seals the cards of one record, numbered as they come."""
+        sealed: list[Sealed] = []
+
+        def hide(card: HiddenCard) -> Any:
+            sealed.append(self._cards.seal(card, seq, len(sealed)))
+            return sealed[-1].to_json()
+
+        return hide, sealed
+
+    def _append(self, body: Body) -> None:
+        self._journal.append(*body, self._wall_ms())

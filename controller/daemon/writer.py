@@ -1,0 +1,266 @@
+"""The one writer: what devices, people and other parts say goes in; what may be done comes out.
+
+It owns the table core and the journal and runs in a thread of its own, a group of inputs at a time.
+Nothing of a group leaves it before the group is on disk; if the disk fails, nothing does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from controller.daemon.entries import dump
+from controller.daemon.scribe import Scribe
+from controller.rules.cards import Card
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.rules.engine.state import Phase
+from controller.selection.selector import Selector
+from controller.table.core import TableCore
+from drivers.base import DeviceIdentified, StateReported
+from drivers.orders import EnableAcceptors, LockCards, Order, ShowPrompt
+from drivers.readings import MetersRead, Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: whatever waits for it may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact from a part of the table that is no device: link, supervisor socket."""
+
+    what: f.What
+    by: f.Source
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A record for the journal that no fact carries: an alarm of the runtime, a lock-out."""
+
+    kind: str
+    body: Mapping[str, Any]
+
+
+Input = Tick | Told | Noted | object
+"""Anything else is a reading of a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a group leaves behind, durable by now."""
+
+    orders: tuple[Order, ...]
+    effects: tuple[object, ...]
+    """For the link and whoever else is not at the table."""
+    wake_us: int | None
+    status: Mapping[str, Any]
+
+
+class JournalLike(Protocol):
+    journal_id: str
+
+    @property
+    def next_seq(self) -> int: ...
+
+    @property
+    def head(self) -> bytes: ...
+
+    @property
+    def full(self) -> bool: ...
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
+
+    def sync(self) -> None: ...
+
+
+@dataclass
+class Writer:
+    core: TableCore
+    scribe: Scribe
+    journal: JournalLike
+    selector: Selector
+    wall_ms: Callable[[], int]
+    devices: dict[str, dict[str, Any]] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    alarms: list[dict[str, Any]] = field(default_factory=list)
+    scripted: f.SelectionRevealed | None = None
+    """A simulated table's selections, written by its scenario instead of drawn."""
+    locked: str = ""
+    """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
+
+    def start(self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]]) -> Released:
+        """The first group: what the power cut took, who we are, then every order."""
+        self.scribe.write(list(missing))
+        self._append("opened", opened)
+        if self.scribe.may_stand:
+            self.scribe.stand()
+        self.journal.sync()
+        return self._released(list(self.core.orders_now()), [])
+
+    def lock(self, why: str, by: str) -> Released:
+        """Lock the table out: it stays so over any restart."""
+        self.locked = why
+        self._append("lock", {"why": why, "by": by})
+        self.journal.sync()
+        return self._released([], [])
+
+    def unlock(self, people: Sequence[str]) -> Released:
+        """Cleared by two people; the table goes on where it stood."""
+        self.locked = ""
+        self._append("unlock", {"by": list(people)})
+        self.journal.sync()
+        return self._released(list(self.core.orders_now()), [])
+
+    def work(self, inputs: Sequence[Input], now_us: int) -> Released:
+        """One group, from the inputs to the disk."""
+        orders: list[Order] = []
+        effects: list[object] = []
+        for one in inputs:
+            self.counts["inputs"] += 1
+            orders += self._take(one, now_us)
+            effects += self._outbox(orders, now_us)
+        if self.scribe.standing_due:
+            self.scribe.stand()
+        self.journal.sync()
+        self.counts["groups"] += 1
+        return self._released(orders, effects)
+
+    def stop(self, why: str) -> None:
+        self._append("closed", {"why": why})
+        self.journal.sync()
+
+    # --- inputs --------------------------------------------------------------------------------
+
+    def _take(self, one: Input, now_us: int) -> list[Order]:
+        if self.locked and not isinstance(one, Noted):
+            self._note(one)
+            return []  # unacknowledged: cards and credits are told again once it is cleared
+        match one:
+            case Tick():
+                return self.core.advance(now_us)
+            case Told(what, by):
+                if isinstance(what, f.BetsOpened) and self.journal.full:
+                    return []
+                return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
+            case Noted(kind, body):
+                self._append(kind, body)
+                return []
+            case _:
+                self._note(one)
+                return self.core.take(one, now_us)
+
+    def _note(self, reading: object) -> None:
+        """Readings that are evidence by themselves: states, identities, what a display showed."""
+        match reading:
+            case StateReported(device, state, reason):
+                told = {"state": state.value, "code": "" if reason is None else reason.code}
+                told["detail"] = "" if reason is None else reason.detail
+                self.devices[device] = told
+                self._append("device", {"device": device, **told})
+            case DeviceIdentified(device, identity):
+                self._append(
+                    "device",
+                    {
+                        "device": device,
+                        "vendor": identity.vendor,
+                        "model": identity.model,
+                        "serial": identity.serial,
+                        "firmware": identity.firmware,
+                    },
+                )
+            case MetersRead(device, meters):
+                self._append("device", {"device": device, "meters": dict(meters)})
+            case Shown(device, content, at_us) if self.shown.get(device) != content:
+                self.shown[device] = content
+                self._append("shown", {"device": device, "content": content, "at_us": at_us})
+            case _:
+                pass
+
+    # --- effects -------------------------------------------------------------------------------
+
+    def _outbox(self, orders: list[Order], now_us: int) -> list[object]:
+        """Answer what can be answered here; the rest is for others."""
+        left: list[object] = []
+        while self.core.outbox:
+            effect = self.core.outbox.pop(0)
+            match effect:
+                case fx.RequestSelection(round_no, seats):
+                    orders += self._select(round_no, seats, now_us)
+                case fx.RaiseAlarm(code, seat, detail, clause):
+                    alarm = {"code": code, "seat": seat, "detail": detail, "clause": clause}
+                    self.alarms = [*self.alarms[-19:], alarm]
+                    self._append("alarm", alarm)
+                case fx.Refused():
+                    self.counts["refused"] += 1
+                case fx.PublishRound():
+                    self.counts["rounds"] += 1
+                    left.append(effect)
+                case _:
+                    left.append(effect)
+        return left
+
+    def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
+        """Commit, then reveal: each on the record before the engine hears of it."""
+        rules = self.core.state.rules
+        if rules.table.selector != "table":
+            return []
+        if self.scripted is not None:
+            orders = self._tell_selection((), f.SelectionCommitted("scripted"), now_us)
+            return orders + self._tell_selection((), self.scripted, now_us)
+        committed = self.selector.commit(
+            round_no, seats, rules.table.magic_rate, rules.table.lucky_rate
+        )
+        orders = self._tell_selection(
+            committed.bodies, f.SelectionCommitted(committed.digest), now_us
+        )
+        revealed = self.selector.reveal(round_no)
+        if revealed.lost:
+            self._append("alarm", {"code": "selection lost", "round": round_no})
+        magic = revealed.picks.magic_card
+        what = f.SelectionRevealed(
+            None if magic is None else Card(magic), revealed.picks.lucky_seat
+        )
+        return orders + self._tell_selection(revealed.bodies, what, now_us)
+
+    def _tell_selection(self, bodies: Sequence[bytes], what: f.What, now_us: int) -> list[Order]:
+        for body in bodies:
+            self.journal.append("selection", body, self.wall_ms())
+        fact = f.Fact(what, f.Measured("selector"), now_us // 1000)
+        return self.core.fact(fact, now_us)
+
+    # --- out -----------------------------------------------------------------------------------
+
+    def _append(self, kind: str, body: Mapping[str, Any]) -> None:
+        self.journal.append(kind, dump(body), self.wall_ms())
+
+    def _released(self, orders: list[Order], effects: list[object]) -> Released:
+        if self.locked:
+            lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
+            orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
+        return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
+
+    def status(self) -> dict[str, Any]:
+        state = self.core.state
+        return {
+            "game": state.rules.book.key,
+            "phase": state.phase.value,
+            "round": state.round_no,
+            "in_round": state.phase is not Phase.IDLE,
+            "link_up": state.link_up,
+            "locked": self.locked,
+            "journal": {
+                "id": self.journal.journal_id,
+                "next_seq": self.journal.next_seq,
+                "head": self.journal.head.hex(),
+                "full": self.journal.full,
+            },
+            "devices": {name: dict(told) for name, told in sorted(self.devices.items())},
+            "prompt": list(self.core.prompt_now()),
+            "alarms": list(self.alarms),
+            "counts": dict(self.counts),
+        }

@@ -1,0 +1,103 @@
+"""Ed25519 keys in one-line files, and signatures. Never prints a secret.
+
+A ``SecretKey`` shows itself to nobody: it prints as its fingerprint. ``Trade`` says whose keys
+they are, so that a key made for one register is no key of another.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from controller.signed.errors import KeyFileError, NotPermittedError, Problem, UnreadableError
+from controller.signed.files import create_files
+
+OTHERS_MAY: Final = stat.S_IRWXG | stat.S_IRWXO
+MAX_KEY_FILE_BYTES: Final = 1024
+PUBLIC_KEY_BYTES: Final = 32
+SIGNATURE_BYTES: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """The words that begin a key file, and the prefix of the error codes."""
+
+    secret_word: str
+    public_word: str
+    codes: str
+
+
+class SecretKey:
+    """A signing key that cannot be printed by accident."""
+
+    __slots__ = ("_key", "public")
+
+    def __init__(self, seed: bytes) -> None:
+        self._key = SigningKey(seed)
+        self.public = bytes(self._key.verify_key)
+
+    def sign(self, message: bytes) -> bytes:
+        return bytes(self._key.sign(message).signature)
+
+    def __repr__(self) -> str:
+        return f"<secret key of {fingerprint(self.public)}>"
+
+
+def fingerprint(public_key: bytes) -> str:
+    return sha256(public_key).hexdigest()[:16]
+
+
+def verified(public_key: bytes, message: bytes, signature: bytes) -> bool:
+    try:
+        VerifyKey(public_key).verify(message, signature)
+    except BadSignatureError:
+        return False
+    return True
+
+
+def make_keys(trade: Trade, secret_path: Path, public_path: Path) -> str:
+    """Two new files, or none; the answer is the fingerprint."""
+    key = SigningKey.generate()
+    public = bytes(key.verify_key)
+    create_files(
+        (secret_path, f"{trade.secret_word} {bytes(key).hex()}\n".encode(), 0o400),
+        (public_path, f"{trade.public_word} {public.hex()}\n".encode(), 0o644),
+        codes=trade.codes,
+    )
+    return fingerprint(public)
+
+
+def load_secret(trade: Trade, path: Path) -> SecretKey:
+    """Refuses a key that group or others may read: it may have been copied."""
+    return SecretKey(_load(trade, path, trade.secret_word, secret=True))
+
+
+def load_public(trade: Trade, path: Path) -> bytes:
+    return _load(trade, path, trade.public_word, secret=False)
+
+
+def _load(trade: Trade, path: Path, word: str, *, secret: bool) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            text = stream.read(MAX_KEY_FILE_BYTES)
+    except OSError as error:
+        said = f"{error.strerror}; give a key file"
+        raise UnreadableError(Problem(f"{trade.codes}-050", said, str(path))) from None
+    if secret and mode & OTHERS_MAY:
+        said = f"mode {stat.S_IMODE(mode):04o}: group or others may use this secret key; chmod 0400"
+        raise NotPermittedError(Problem(f"{trade.codes}-040", said, str(path)))
+    found = re.fullmatch(rb"([a-z0-9-]+) ([0-9a-f]{64})\n?", text)
+    if found is None or found[1] != word.encode():
+        # What stands in the file is not repeated: it may be a secret in the wrong place.
+        said = f"expected a line '{word} KEY'"
+        raise KeyFileError(Problem(f"{trade.codes}-041", said, str(path)))
+    return bytes.fromhex(found[2].decode())

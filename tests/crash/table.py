@@ -1,0 +1,212 @@
+"""A whole table in virtual time whose disk can lose power at any call, and which then starts again.
+
+The devices and the people live on while the computer is away, as they do under a real table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from nacl.secret import SecretBox
+
+from controller.daemon.alone import Alone
+from controller.daemon.replay import replay
+from controller.daemon.scribe import Scribe
+from controller.daemon.sealing import CardSealer, TableKey
+from controller.daemon.standing import Opening
+from controller.daemon.writer import Input, Released, Tick, Told, Writer
+from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
+from controller.selection.selector import Selector
+from controller.table.core import TableCore
+from controller.table.spots import SeatMap
+from controller.table.staff import NoRegister
+from controller.table.texts import parse_texts
+from drivers.build import build
+from hw_sim.clock import MS, SECOND, Timer
+from hw_sim.people.director import Director
+from hw_sim.scenario import Scenario
+from record.journal import Journal
+from tests.journal.simdisk import PowerCut, SimDisk
+from tests.sim.host import HOUSE, LONGEST_US, METER, TEXTS, TODAY, _Chip
+from tests.sim.virtual import VirtualTable
+
+FOLDER: Final = Path("journal")
+KEY: Final = TableKey(bytes(range(32)))
+BOOT_US: Final = 3 * SECOND
+SEGMENT: Final = 1 << 20
+
+
+class Bench(VirtualTable):
+    """Devices that outlive the computer: a start brings a new rig and opens every port again."""
+
+    def restart(self) -> None:
+        for plug in self._plugs.values():
+            plug.open = False
+        self._plugs.clear()
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        number = self.rig.bus.number
+        self.rig = build(self.layout)
+        self.rig.bus.number = number + 1000  # what the old one still waits for is nobody's now
+        for port in self._behind:
+            self._open(port)
+        self._advance()
+
+
+@dataclass
+class CrashTable:
+    """Plays a scenario; ``cut_at`` is the disk call at which the power goes, 0 for never."""
+
+    scenario: Scenario
+    cut_at: int = 0
+    seed: int = 1
+    disk: SimDisk = field(default_factory=SimDisk)
+    results: dict[int, Any] = field(default_factory=dict)
+    starts: int = 0
+    on_released: Callable[[Released], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.bench = Bench(self.scenario.layout_path, self.scenario.seed, self._reading)
+        if self.bench.sim.shuffler is not None:
+            self.bench.sim.shuffler.shuffle_takes_us = (3 * SECOND, 9 * SECOND)
+        rack = self.bench.sim.felt.rack.all_known()
+        self._register = {c.uid.hex().upper(): _Chip(c.cents, c.kind) for c in rack}
+        self._random = Random(self.seed)
+        self._wake: Timer | None = None
+        self._up = False
+        self._magic: tuple[str | None, int | None] = (None, None)
+        self.disk.cut_at = self.cut_at
+        self.director = Director(self.scenario, self.bench.faults, self)
+        self.director.dealer.dealer_packet = self.scenario.settings.get("dealer_packet", 3)
+
+    # --- running -------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        clock = self.bench.clock
+        self._guarded(self._boot)
+        self.bench.start()
+        self.director.start()
+        while not (self.director.ending.done or self.director.ending.failed):
+            due = clock.next_us
+            assert due is not None
+            assert due < LONGEST_US, f"no end: {self.bench.sim.prompt()}"
+            self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
+        assert not self.director.ending.failed, self.director.ending.failed
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except PowerCut:
+            self._up = False
+            self.disk = self.disk.after_cut(self._random)
+            self.bench.clock.after(BOOT_US, self._boot_again)
+
+    def _boot_again(self) -> None:
+        self._boot()
+        self.bench.restart()
+
+    def _boot(self) -> None:
+        """What ``controller.daemon.start`` does, on this disk."""
+        self.starts += 1
+        self.journal = Journal.open(
+            FOLDER, table="crash", disk=self.disk, segment_bytes=SEGMENT, now_ms=self._ms()
+        )
+        cards = CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
+        opening = Opening(self.scenario.game, self.scenario.settings, TODAY.isoformat())
+        replayed = replay(self.journal.records(), cards, opening)
+        layout = self.bench.sim.layout
+        card_line = layout.line_of_kind("cdp-shoe", "cdp-shuffler")
+        scribe = Scribe(replayed.memory, self.journal, cards, self._ms)
+        core = TableCore(
+            replayed.state,
+            SeatMap(self.bench.layout.spots),
+            self._register.get,
+            NoRegister(),
+            parse_texts(TEXTS.read_text("utf-8")),
+            scribe,
+            house=HOUSE,
+            card_devices=frozenset({card_line.name} if card_line else ()),
+            last_keys=replayed.last_keys,
+            untaken_credits=replayed.untaken_credits,
+            now_us=self.bench.now_us,
+        )
+        core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
+        self.writer = Writer(core, scribe, self.journal, self._selector(replayed), self._ms)
+        if self.scenario.game == "MEGA":
+            self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
+        self._up = True
+        self._release(self.writer.start({"start": self.starts}, list(replayed.missing)))
+        if core.state.rules.book.progressive is not None:
+            self._put(Told(f.MeterReported(METER), f.Measured("link")))
+
+    def _selector(self, replayed: Any) -> Selector:
+        box = SecretBox(KEY.for_frame("seeds", 0))
+        selector = Selector(
+            self.journal.journal_id,
+            self._random.randbytes,
+            lambda seed: bytes(box.encrypt(seed, self._random.randbytes(24))),
+            box.decrypt,
+        )
+        for record in replayed.selections:
+            selector.replay(record.body)
+        return selector
+
+    def _ms(self) -> int:
+        return 1_700_000_000_000 + self.bench.now_us // MS
+
+    # --- the one way ---------------------------------------------------------------------------
+
+    def _reading(self, reading: object) -> None:
+        self._put(reading)
+
+    def _put(self, one: Input) -> None:
+        if self._up:
+            self._release(self.writer.work([one], self.bench.now_us))
+
+    def _release(self, released: Released) -> None:
+        """Durable by now: orders to the devices, effects to the link."""
+        if self.on_released is not None:
+            self.on_released(released)
+        starts = self.starts
+        for order in released.orders:
+            self.bench.clock.after(0, lambda order=order: self._order(order, starts))  # type: ignore[misc]
+        for effect in released.effects:
+            match effect:
+                case fx.PublishRound(number, _, result):
+                    self.results[number] = result
+                case fx.ClaimJackpot():
+                    self._later(Told(f.JackpotLocked(METER), f.Measured("link")))
+        if self._wake is not None:
+            self._wake.cancel()
+        self._wake = None
+        if released.wake_us is not None:
+            self._wake = self.bench.clock.at(released.wake_us, lambda: self._put(Tick()))
+
+    def _order(self, order: Any, starts: int) -> None:
+        if self._up and starts == self.starts:
+            self.bench.order(order)
+
+    def _later(self, one: Input) -> None:
+        self.bench.clock.after(0, lambda: self._put(one))
+
+    # --- the scripted link ---------------------------------------------------------------------
+
+    def meter(self, amount_cents: int) -> None:
+        self._later(Told(f.MeterReported(amount_cents), f.Measured("link")))
+
+    def lost(self) -> None:
+        self._later(Told(f.LinkLost(), f.Measured("link")))
+
+    def back(self) -> None:
+        self._later(Told(f.LinkRestored(), f.Measured("link")))
+
+    def select(self, magic: str | None, lucky: int | None) -> None:
+        self._magic = (magic, lucky)
+        if self._up:
+            self.writer.scripted = Alone(METER, magic, lucky, scripted=True).selection()

@@ -1,0 +1,172 @@
+"""A table whose entries go through the scribe into a list: the journal without a disk."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from controller.croupier import Croupier
+from controller.daemon.memory import Memory
+from controller.daemon.replay import Replayed, replay
+from controller.daemon.scribe import Scribe
+from controller.daemon.sealing import CardSealer, TableKey
+from controller.daemon.standing import Opening
+from controller.rules.cards import Card
+from controller.rules.engine.state import Phase, TableState
+from controller.table.stepping import Entry, Key
+from drivers.orders import AcknowledgeCredit, Order
+from drivers.readings import CardEvent, CardRead, CreditOffered, CreditTaken, PacketRead, SealedCard
+from tests.clauses.tables import SETTINGS, SHUFFLER, TODAY, table
+from tests.table.finger import Finger, Table, byte_of
+from tests.table.test_table_any_round import WAGERS, play, rulings
+
+JOURNAL_ID = "00112233445566778899aabbccddeeff"
+KEY = TableKey(bytes(range(32)))
+GAMES = [*((g, "shoe") for g in WAGERS), *((g, "shuffler") for g in SHUFFLER)]
+
+
+class Row(NamedTuple):
+    seq: int
+    kind: str
+    body: bytes
+
+
+class Noise:
+    """Nonces from a seed: the same ones in the same order, and how often it was asked."""
+
+    def __init__(self, seed: str = "noise") -> None:
+        self.seed = seed
+        self.calls: list[int] = []
+
+    def __call__(self, size: int) -> bytes:
+        self.calls.append(size)
+        return hashlib.shake_256(f"{self.seed} {len(self.calls)}".encode()).digest(size)
+
+
+@dataclass
+class Paper:
+    """A journal in memory."""
+
+    rows: list[Row] = field(default_factory=list)
+    states: list[TableState] = field(default_factory=list)
+    """The state that the core had adopted when each record was written."""
+
+    @property
+    def next_seq(self) -> int:
+        return len(self.rows) + 1
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> None:
+        assert at_ms >= 0
+        self.rows.append(Row(self.next_seq, kind, body))
+
+
+def cards(noise: Noise | None = None) -> CardSealer:
+    return CardSealer(KEY, JOURNAL_ID, noise or Noise())
+
+
+def opening_of(game: str, **changes: Any) -> Opening:
+    return Opening(game, {**SETTINGS[game], **changes}, TODAY.isoformat())
+
+
+@dataclass
+class WrittenTable(Table):
+    """Devices number their readings here, and credits come from acceptors."""
+
+    scribe: Scribe | None = None
+
+    def write(self, entry: Entry, key: Key | None) -> None:
+        super().write(entry, key)
+        assert self.scribe is not None
+        self.scribe(entry, key)
+
+    def _heard(self, orders: list[Order]) -> list[Order]:
+        self.log += [o for o in orders if isinstance(o, AcknowledgeCredit)]
+        super()._heard([o for o in orders if not isinstance(o, AcknowledgeCredit)])
+        for order in orders:
+            if isinstance(order, AcknowledgeCredit):
+                self.feed(CreditTaken("acceptors", order.seat, order.number, self.now_us))
+        return orders
+
+    def card(self, card: Card, key: int = 0) -> list[Order]:
+        self.draws += 1
+        sealed = SealedCard(byte_of(card))
+        return self.feed(CardRead("shoe", self.draws, sealed, self.now_us, key or self.draws))
+
+    def packet(self, cards: list[Card], deck: str = "red") -> list[Order]:
+        self.draws += 1
+        sealed = tuple(SealedCard(byte_of(c)) for c in cards)
+        key = self.draws
+        return self.feed(PacketRead("shuffler", self.draws, deck, sealed, self.now_us, key))
+
+    def event(self, kind: Any, **more: Any) -> list[Order]:
+        self.draws += 1
+        return self.feed(CardEvent("shuffler", kind, 1, at_us=self.now_us, key=self.draws, **more))
+
+    def credit(self, seat: int, number: int) -> list[Order]:
+        return self.feed(CreditOffered("acceptors", seat, number, self.now_us))
+
+
+@dataclass
+class Desk:
+    """One table, its finger, its paper."""
+
+    hand: Finger
+    paper: Paper
+    scribe: Scribe
+    opening: Opening
+    noise: Noise
+
+    @property
+    def state(self) -> TableState:
+        return self.hand.table.core.state
+
+    def is_in(self, phase: Phase) -> bool:
+        return self.state.phase is phase
+
+    def back(self, rows: list[Row] | None = None, *, whole: bool = False) -> Replayed:
+        return replay(self.paper.rows if rows is None else rows, cards(), self.opening, whole=whole)
+
+
+def desk(
+    croupier: Croupier, opening: Opening, wagers: Any, noise: Noise | None = None, **more: Any
+) -> Desk:
+    noise = noise or Noise()
+    paper = Paper()
+    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), lambda: 0)
+    scribe.stand()
+    table = WrittenTable(croupier.state, scribe=scribe)
+    hand = Finger(table, list(croupier.deck), wagers, **more)
+    return Desk(hand, paper, scribe, opening, noise)
+
+
+def random_desk(game: str, device: str, seed: int, *, rounds: int = 1) -> Desk:
+    """Random rounds with irregularities, played by the prompt alone."""
+    changes = SHUFFLER[game] if device == "shuffler" else {}
+    rng = random.Random(f"{game} {device} {seed}")
+    croupier = table(game, **changes)
+    rng.shuffle(croupier.deck)
+    made = desk(croupier, opening_of(game, **changes), WAGERS[game])
+    hand = made.hand
+    hand.last_packet = 2 if game == "MBS3" else 3
+    hand.rules = rulings(rng, hand)
+    hand.back = lambda _s, _d: rng.random() < 0.5
+    playing = {seat: rng.random() < 0.6 for seat in range(1, 8)}
+    hand.plays = playing.__getitem__
+    for _ in range(rounds):
+        hand.placed = hand.middle_open = False
+        clear(hand.table)
+        hand.deck = list(croupier.deck)
+        rng.shuffle(hand.deck)
+        moments = {rng.randrange(8, 40) for _ in range(rng.choice((0, 1, 2)))}
+        play(hand, rng, moments)
+    return made
+
+
+def clear(table: Table) -> None:
+    """All chips leave; on the pot stays what nobody won."""
+    for antenna, tags in list(table.lies.items()):
+        spot = table.map.spot(antenna)
+        if spot is not None and tags and spot[0]:
+            table.lay(*spot, frozenset())

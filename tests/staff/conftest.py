@@ -1,0 +1,12 @@
+"""Property tests run with the house's profile."""
+
+from pathlib import Path
+
+import pytest
+
+import tests.hypothesis_profile  # noqa: F401
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "house.staff"
