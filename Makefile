@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test demo check mutation rounds fuzz scenarios bench docs clean
+.PHONY: help setup test demo check mutation rounds fuzz scenarios crash e2e slow bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,11 +44,21 @@ fuzz: setup ## the codec law over a million broken frames per codec: make fuzz F
 scenarios: setup ## every scenario of the simulator, through all devices and drivers, in virtual time
 	$(BIN)/pytest -n 2 tests/sim/test_scenarios.py
 
+crash: setup ## the power goes at every disk call of a round of each game; each must end the same
+	$(BIN)/python -m tests.crash.run --report docs/reports/crash.md
+
+e2e: setup ## every scenario with real processes over ptys, several tables side by side
+	$(BIN)/python -m tests.e2e.table
+
+slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
+	$(BIN)/pytest -n 2 -m slow
+
 bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.ranking
 	$(BIN)/python -m bench.par
 	$(BIN)/python -m bench.settle_lines
 	$(BIN)/python -m bench.chip_register
+	$(BIN)/python -m bench.journal
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

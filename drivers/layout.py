@@ -88,7 +88,7 @@ def load(path: str | Path, kinds: frozenset[str] = OUR_KINDS) -> TableLayout:
     path = Path(path)
     try:
         document = tomllib.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         problem = ("E-LAY-001", "file", f"{error}; expected TOML in UTF-8")
         raise LayoutError(str(path), [problem]) from None
     return _Reader(str(path), kinds).read(document)
@@ -161,7 +161,7 @@ class _Reader:
         for key in ("name", "kind", "port"):
             if not entry.get(key):
                 self._wrong("E-LAY-003", f"{where}.{key}", entry.get(key), "a text")
-        if entry.get("kind") and entry["kind"] not in self.kinds:
+        if isinstance(entry.get("kind"), str) and entry["kind"] and entry["kind"] not in self.kinds:
             known = ", ".join(sorted(self.kinds))
             self._wrong("E-LAY-005", f"{where}.kind", entry["kind"], f"a driver: {known}")
         if len(self.problems) > before:
@@ -177,7 +177,7 @@ class _Reader:
         for key, value in listed.items():
             mux, _, output = key.partition("/")
             seat, _, spot = value.partition("/") if isinstance(value, str) else ("", "", "")
-            numbers = mux.isdecimal() and output.isdecimal() and seat.isdecimal()
+            numbers = all(n.isdecimal() and len(n) <= 4 for n in (mux, output, seat))
             if (
                 not numbers
                 or not spot
@@ -218,5 +218,9 @@ class _Reader:
         return found
 
     def _wrong(self, code: str, key: str, value: object, expected: str) -> None:
-        shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+        try:
+            shown = repr(value)
+        except (ValueError, RecursionError):
+            shown = "too long"
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
         self.problems.append((code, key, f"{shown}: expected {expected}"))

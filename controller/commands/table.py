@@ -16,6 +16,7 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
 from controller.daemon.identity import opened_body, program_files
+from controller.daemon.locked import stay_locked
 from controller.daemon.metrics import metrics
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
@@ -38,7 +39,11 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--config", required=True, metavar="FILE", help="the table's configuration")
     parser.add_argument("--meter", type=int, metavar="CENTS", help="a simulated table: its jackpot")
     parser.add_argument("--selection", metavar="CARD/SEAT", help="a simulated table: not drawn")
+    parser.add_argument("--locked", action="store_true", help="do not play: say so and wait")
     options = parser.parse_args(argv)
+    if options.locked:
+        asyncio.run(_locked(options.config))
+        return EX_OK
     try:
         alone = Alone.from_text(options.meter, options.selection)
     except ValueError as error:
@@ -50,7 +55,7 @@ def run(argv: list[str]) -> int:
         started = starting.start(config)
     except FileNotFoundError as error:
         return _refused(f"{error.filename}: no such file", EX_NOINPUT)
-    except (ConfigError, starting.MissingSpots) as error:
+    except (ConfigError, starting.MissingSpots, starting.WrongKey) as error:
         return _refused(str(error), EX_CONFIG)
     except JournalLocked as error:
         return _refused(str(error), EX_TEMPFAIL)
@@ -60,6 +65,15 @@ def run(argv: list[str]) -> int:
         return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
     asyncio.run(_serve(config, started, alone))
     return EX_OK
+
+
+async def _locked(path: str) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    print("locked: call the technician", flush=True)
+    await stay_locked(path, stop, Notifier.from_environment())
 
 
 def _refused(text: str, code: int) -> int:

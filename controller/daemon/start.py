@@ -35,7 +35,7 @@ from controller.staff.attempts import Attempt, Attempts
 from controller.staff.document import TRADE
 from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.core import TableCore
-from controller.table.spots import SeatMap
+from controller.table.spots import SeatMap, missing_spots
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from controller.table.texts import Texts, parse_texts
 from drivers.build import build, vendor_kinds
@@ -44,6 +44,10 @@ from record.journal import Journal
 
 KINDS = line_kinds()
 MIB, KIB = 1 << 20, 1 << 10
+
+
+class WrongKey(ValueError):
+    """The sealing key is not the one that the round under way was sealed with."""
 
 
 class MissingSpots(ValueError):
@@ -103,6 +107,11 @@ def _put_together(
     selector = _selector(journal.journal_id, key)
     for record in replayed.selections:
         selector.replay(record.body)
+    if not selector.opens():
+        raise WrongKey(
+            f"keys.sealing: {config.keys.sealing}: does not open the draw of round "
+            f"{selector.open_round}; give the key this journal was written with (E-RUN-002)"
+        )
     attempts = [
         Attempt(**load(record.body)) for record in journal.records() if record.kind == "attempt"
     ]
@@ -136,12 +145,8 @@ def _put_together(
 
 def check_spots(config: LiveConfig) -> None:
     """Every seat has an antenna for every spot of the book."""
-    book = BOOKS[config.game]
-    wanted = [spot for spot in book.wagers if spot != "progressive"]
-    places = {(seat, s) for seat in range(1, config.table.seats + 1) for s in wanted}
-    if book.family == "ricochet":
-        places |= {(seat, "play") for seat in range(1, config.table.seats + 1)} | {(0, "pot")}
-    missing = sorted(places - set(config.layout.spots.values()))
+    places = config.layout.spots.values()
+    missing = missing_spots(BOOKS[config.game], config.table.seats, places)
     if missing:
         named = ", ".join(f"{seat}/{spot}" for seat, spot in missing)
         raise MissingSpots(

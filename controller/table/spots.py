@@ -8,12 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from controller.rules.book import Book
 from drivers.readings import Antenna
 
 Spot = tuple[int, str]
 """Seat and spot name; seat 0 is the dealer, whose only spot is the pot."""
 
 POT: Final[Spot] = (0, "pot")
+
+
+def missing_spots(book: Book, seats: int, places: Iterable[Spot]) -> list[Spot]:
+    """Spots of the book's diagram that no antenna reads: the table does not open with any."""
+    wagers = [spot for spot in book.wagers if spot != "progressive"]
+    if book.family == "ricochet":
+        wagers.append("play")
+    wanted = {(seat, spot) for seat in range(1, seats + 1) for spot in wagers}
+    if book.family == "ricochet":
+        wanted.add(POT)
+    return sorted(wanted - set(places))
 
 
 class SeatMap:

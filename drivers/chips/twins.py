@@ -2,7 +2,7 @@
 
 Pure (docs/protocols/chip-sensing.md section 2). A chip that moves is seen first here, then there:
 the next inventory of the first antenna misses it. Only when both antennas, after both had it in
-their latest inventories, see it once more each, is it on two.
+their latest inventories, go on seeing it in turn, three times in all, is it on two.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 
 from drivers.readings import Antenna, Uid
 
+CERTAIN_AFTER = 3
+"""Turns between the two antennas: one wrong reading and a chip that moves make at most two."""
 CLEARED_AFTER = 2
 """Inventories in a row of one antenna without the tag that end a confirmed pair."""
 
 
 @dataclass(slots=True)
 class _Pair:
-    again: set[Antenna] = field(default_factory=set)
+    last: Antenna | None = None
+    turns: int = 0
+    """Sightings since it was suspected, now on the one antenna, now on the other."""
     confirmed: bool = False
     misses: dict[Antenna, int] = field(default_factory=dict)
 
@@ -53,8 +57,10 @@ class Twins:
             if pair is None:
                 self._pairs[tag, first, second] = _Pair()
                 continue
-            pair.again.add(antenna)
-            if len(pair.again) == 2 and not pair.confirmed:
+            if pair.last != antenna:
+                pair.last = antenna
+                pair.turns += 1
+            if pair.turns >= CERTAIN_AFTER and not pair.confirmed:
                 pair.confirmed = True
                 found.append((tag, (first, second)))
         return found

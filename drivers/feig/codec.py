@@ -183,13 +183,13 @@ class Decoder:
         if not self._burst or (self._looked and silence_us <= GAP_US):
             return []
         data = bytes(self._burst)
-        split = _split(data, 1, whole=not self._near)
+        split = _split(data, 1, whole=not (self._near or self._pauses))
         if split.trouble == faults.BROKEN_OFF and silence_us <= GAP_US:
             self._looked = True
             return []
         self._failed = bool(split.trouble or split.skipped)
-        if not split.frames and self._pauses:
-            return self._stretches(data)
+        if self._pauses and (split.skipped or not split.frames):
+            return self._stretches(data, split.frames)
         self._clear()
         out: list[Frame | Fault] = list(split.frames)
         if split.trouble:
@@ -198,15 +198,15 @@ class Decoder:
             out.insert(0, _fault(faults.CRC_WRONG, data))
         return out
 
-    def _stretches(self, data: bytes) -> list[Frame | Fault]:
+    def _stretches(self, data: bytes, found: tuple[Frame, ...]) -> list[Frame | Fault]:
         """Each stretch between two pauses as a burst of its own: the frame after a broken one."""
-        out: list[Frame | Fault] = []
+        out: list[Frame | Fault] = list(found)
         bounds = [0, *self._pauses, len(data)]
         self._clear()
         for start, end in pairwise(bounds):
             stretch = data[start:end]
             split = _split(stretch, 0, whole=False)
-            out.extend(split.frames)
+            out.extend(frame for frame in split.frames if frame not in found)
             if split.trouble:
                 out.append(_fault(split.trouble, stretch))
         return out

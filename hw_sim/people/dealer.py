@@ -45,10 +45,16 @@ class Plans:
     """What the players will answer, by seat."""
 
     answers: dict[int, list[str]] = field(default_factory=dict)
+    asked: tuple[int, str] = (0, "")
+    """The question answered last: asked again, it gets the same answer."""
 
-    def answer(self, seat: int, default: str) -> str:
+    def answer(self, seat: int, question: str, default: str) -> str:
+        before = self.answers.get(self.asked[0])
+        if before and self.asked != (seat, question):
+            before.pop(0)
+        self.asked = (seat, question)
         waiting = self.answers.get(seat)
-        return waiting.pop(0) if waiting else default
+        return waiting[0] if waiting else default
 
 
 class Dealer:
@@ -187,6 +193,7 @@ class Dealer:
     def open(self) -> Pause:
         """Cards shuffled and loaded, then the opening call."""
         self.middle_turned = self.handled = False
+        self.plans.asked = (0, "")
         self.table.felt.clear_cards()
         if not self.loaded:
             yield from self.load()
@@ -296,7 +303,7 @@ class Dealer:
             self.handled = True
             yield from self.press_and_see("HANDLED")
             return
-        back = self.plans.answer(self.seat(), "ride") == "back"
+        back = self.plans.answer(self.seat(), self.table.prompt()[0], "ride") == "back"
         yield from self.press_and_see("BACK" if back else "RIDE")
 
     def play_or_fold(self) -> Pause:
@@ -378,7 +385,7 @@ class Dealer:
 
     def play_wager(self, seat: int, wanted: int) -> Pause:
         """Ricochet: the player puts the play wager down, or folds."""
-        if self.plans.answer(seat, "play") == "fold":
+        if self.plans.answer(seat, "play or fold", "play") == "fold":
             yield from self.press_and_see("FOLD")
             return
         felt = self.table.felt

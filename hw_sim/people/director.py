@@ -251,6 +251,8 @@ def _pot(d: Director, w: tuple[str, ...]) -> None:
 
 def _will(d: Director, w: tuple[str, ...]) -> None:
     d.plans.answers[int(w[0])] = w[1].split()
+    if d.plans.asked[0] == int(w[0]):  # what was answered before is over
+        d.plans.asked = (0, "")
 
 
 _CHIPS: Final[dict[str, Callable[[Director, tuple[str, ...]], None]]] = {

@@ -130,6 +130,8 @@ class Journal:
         return journal
 
     def _start(self, table: str, now_ms: int, check_segments: int | None) -> None:
+        # A killed run may have left names and bytes in memory only; what is read must be durable.
+        self._disk.sync_folder(self._folder)
         numbers = list_segments(self._disk, self._folder)
         headers = read_headers(self._disk, self._folder, numbers)
         if not headers:

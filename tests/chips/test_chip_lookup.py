@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 from controller.chips import edit
 from controller.chips.batch import Row
 from controller.chips.errors import NotPermittedError, RegisterError
-from controller.chips.layout import Kind, Status, key_of, offset_of
-from controller.chips.register import Chip, ChipRegister, Seen, check_rollback
-from controller.chips.valuation import SpotValue, value_spot
+from controller.chips.layout import key_of, offset_of
+from controller.chips.register import ChipRegister, Seen, check_rollback
 from tests.chips.vector import FILE, LONGEST, PUBLIC, SOURCE, content, saved, stamp, uid
 
 
@@ -97,89 +95,3 @@ def test_no_way_back_without_two_people(
     with pytest.raises(NotPermittedError) as caught:
         check_rollback(seen, offered, people)
     assert caught.value.code == code
-
-
-# --- what a spot is worth ----------------------------------------------------------------------
-
-
-def chips(*listed: Chip) -> Callable[[str], Chip | None]:
-    return {chip.uid: chip for chip in listed}.get
-
-
-def chip(
-    name: str,
-    cents: int,
-    kind: Kind = "cash",
-    status: Status = "in play",
-    *,
-    foreign: bool = False,
-) -> Chip:
-    return Chip(name, cents, kind, "H", status, "S", foreign, 1, 0)
-
-
-def test_cash_and_tokens_are_summed_apart() -> None:
-    find = chips(chip("A", 500), chip("B", 2500), chip("C", 1000, "promo"))
-    value = value_spot(frozenset("ABC"), find)
-    assert value == SpotValue(3000, 1000, (), (), (), ())
-    assert value.clean
-
-
-def test_an_empty_spot_is_worth_nothing() -> None:
-    assert value_spot(frozenset(), chips()) == SpotValue(0, 0, (), (), (), ())
-
-
-def test_what_does_not_count_is_reported_and_counts_nothing() -> None:
-    find = chips(
-        chip("A", 500),
-        chip("S", 100, status="stolen"),
-        chip("R", 100, status="retired"),
-        chip("T", 100, "promo", "stolen"),
-        chip("F", 100, foreign=True),
-    )
-    value = value_spot(frozenset("ASRTFUV"), find)
-    assert value == SpotValue(500, 0, ("U", "V"), ("S", "T"), ("R",), ("F",))
-    assert not value.clean
-
-
-@pytest.mark.parametrize("status", ["in play", "stolen", "retired"])
-def test_another_houses_chip_is_foreign_whatever_its_status(status: Status) -> None:
-    value = value_spot(frozenset("F"), chips(chip("F", 100, status=status, foreign=True)))
-    assert value == SpotValue(0, 0, (), (), (), ("F",))
-
-
-CHIPS = st.builds(
-    chip,
-    st.sampled_from("ABCDEFGH"),
-    st.integers(1, 10**13),
-    st.sampled_from(["cash", "promo"]),
-    st.sampled_from(["in play", "stolen", "retired"]),
-    foreign=st.booleans(),
-)
-
-
-@given(listed=st.lists(CHIPS), tags=st.frozensets(st.sampled_from("ABCDEFGHIJ")))
-def test_every_tag_falls_into_exactly_one_place(listed: list[Chip], tags: frozenset[str]) -> None:
-    find = chips(*listed)
-    value = value_spot(tags, find)
-    reported = [*value.unknown, *value.stolen, *value.retired, *value.foreign_house]
-    assert len(set(reported)) == len(reported)
-    counted = [find(tag) for tag in tags - set(reported)]
-    assert all(c and c.status == "in play" and not c.foreign for c in counted)
-    assert value.cents + value.promo_cents == sum(c.cents for c in counted if c)
-    assert value.promo_cents == sum(c.cents for c in counted if c and c.kind == "promo")
-    assert value.clean == (not reported)
-
-
-def test_the_vector_on_one_spot(tmp_path: Path) -> None:
-    path = tmp_path / "a.chips"
-    path.write_bytes(FILE)
-    register = ChipRegister.open(path, PUBLIC, 3)
-    tags = frozenset(c.uid for c in register) | {"E0040100FFFFFFFF"}
-    assert value_spot(tags, register.find) == SpotValue(
-        cents=500,
-        promo_cents=1000,
-        unknown=("E0040100FFFFFFFF",),
-        stolen=("E0040100123456A0",),
-        retired=(),
-        foreign_house=("E2003412DC03011812345678",),
-    )

@@ -230,7 +230,7 @@ def test_a_reserve_that_is_not_blank_is_made_anew() -> None:
     """Power went between its header and its new name: what is in it must not come to light."""
     disk, story = SimDisk(room=3 * SEGMENT), Story(prepared=False)
     open_on(disk).close()
-    disk.names_seen["reserve"].seen[3000:3100] = b"r" * 100
+    disk.names_seen["reserve"].seen[4050:4090] = b"r" * 40
     disk.names_seen["reserve"].settle()
     journal = open_on(disk)
     while not journal.full:

@@ -25,20 +25,12 @@ def decoded(*parts: bytes, silence_us: int) -> list[Frame]:
     return [item for item in out if isinstance(item, Frame)]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a skipped frame swallows the frame behind the pause when a whole one stood before it",
-)
 def test_feig_a_frame_behind_a_broken_one_is_not_swallowed_by_its_claimed_length() -> None:
     """A whole frame, then the head of one that claims 12 bytes; 8 ms later the 8 of the next."""
     frames = decoded(WHOLE + bytes.fromhex("02 00 0C 00"), NEXT, silence_us=8_000)
     assert [frame.command for frame in frames][-1] == 0x81
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a burst with a pause of 5 ms in it still counts as alone, so two frames can be one",
-)
 def test_feig_two_flipped_bits_and_the_next_frame_are_not_one_frame_alone() -> None:
     """ALENGTH 2C flipped to 3C claims the next 16 bytes too; a second bit makes the CRC right."""
     sent = bytes.fromhex("02 00 2C 01 B0 00" + "00" * 36 + "FB C8")
@@ -51,10 +43,6 @@ def test_feig_two_flipped_bits_and_the_next_frame_are_not_one_frame_alone() -> N
     )
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a false sighting and a true move together make a tag certain on two spots",
-)
 def test_chips_one_wrong_reading_and_a_move_do_not_put_a_tag_on_two_spots() -> None:
     """Spot 2 is read wrong once, with spot 1's chip; then the chip truly moves to spot 2."""
     one, two = Antenna("chips-1", 1, 1), Antenna("chips-1", 1, 2)
@@ -85,7 +73,6 @@ LINE = '[table]\nname = "t"\n[[line]]\nname = "c"\nport = "p"\n'
         pytest.param("a = " + "[" * 3_000 + "]" * 3_000, id="RecursionError: nesting"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="another exception than LayoutError leaves drivers.layout")
 def test_layout_a_file_that_cannot_be_used_is_a_layout_error(text: str) -> None:
     with pytest.raises(LayoutError):
         texts.load(text.encode())

@@ -19,8 +19,7 @@ FRAMES = 3_000
 SEED = 7
 
 
-BROKEN = pytest.mark.xfail(strict=True, reason="see tests/fuzz/test_fuzz_found.py")
-NAMES = [pytest.param(name, marks=[BROKEN] * (name == "layout")) for name in TARGETS]
+NAMES = list(TARGETS)
 
 
 @pytest.mark.parametrize("name", NAMES)

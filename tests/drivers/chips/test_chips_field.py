@@ -264,6 +264,8 @@ def test_a_tag_that_two_antennas_keep_seeing_is_on_two_spots() -> None:
     table.read(B, T).read(A, T)
     assert table.told()[2:] == []
     table.read(B, T)
+    assert table.told()[2:] == []
+    table.read(A, T)
     assert table.told()[2:] == [(T, (A, B)), (A, "moving"), (B, "moving")]
     for _ in range(30):
         table.read(A, T).read(B, T)

@@ -14,7 +14,6 @@ from drivers.readings import (
     AntennaFailed,
     AntennaRead,
     SweepAgreed,
-    TagOnTwoSpots,
     Uid,
 )
 
@@ -112,15 +111,13 @@ def test_a_tag_that_two_antennas_agreed_on_makes_both_uncertain() -> None:
     assert (result.tags, result.uncertain) == (((C, frozenset()),), (A, B))
 
 
-def test_a_copied_tag_is_named_when_both_antennas_see_it_in_both_passes() -> None:
+def test_a_copied_tag_makes_both_uncertain() -> None:
     field = swept(A, B)
     out: list[object] = []
     for n, antenna in enumerate((A, B, A, B)):
         reading = AntennaRead(antenna.reader, antenna, frozenset({T}), ORDERED_US + 1 + n)
         out += field.heard(reading, ORDERED_US + 1 + n)
-    named, result = out
-    assert isinstance(named, TagOnTwoSpots)
-    assert named.antennas == (A, B)
+    (result,) = out
     assert isinstance(result, SweepAgreed)
     assert result.uncertain == (A, B)
 

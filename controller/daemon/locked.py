@@ -1,0 +1,58 @@
+"""A table that may not play: it says so on its prompt and waits for a person.
+
+Started when the table itself would not start (crash loop, broken configuration or journal). It
+writes nothing and accepts nothing; whatever of the layout can be read is used to tell.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from controller.config import ConfigError
+from controller.config.live import LiveConfig, line_kinds, load_live
+from controller.daemon.notify import Notifier
+from drivers.build import build, vendor_kinds
+from drivers.orders import EnableAcceptors, LockCards, Order, ShowLamps, ShowPrompt
+from drivers.transport.hub import Hub
+
+PULSE_S: Final = 1.0
+LOCKED: Final[tuple[Order, ...]] = (
+    LockCards(True),
+    EnableAcceptors(frozenset()),
+    ShowLamps(("off",) * 7, beacon=True),
+    ShowPrompt(("TABLE LOCKED", "", "CALL THE TECHNICIAN", "WAIT")),
+)
+
+
+async def stay_locked(path: str, stop: asyncio.Event, notifier: Notifier) -> None:
+    """Until stopped."""
+    hub = _hub(_config(path))
+    notifier.ready("LOCKED: call the technician")
+    if hub is not None:
+        hub.start()
+    while not stop.is_set():
+        notifier.feed()
+        if hub is not None:
+            for order in LOCKED:
+                hub.order(order)
+        try:
+            await asyncio.wait_for(stop.wait(), PULSE_S)
+        except TimeoutError:
+            continue
+    if hub is not None:
+        hub.close()
+
+
+def _config(path: str) -> LiveConfig | None:
+    try:
+        return load_live(Path(path), line_kinds())
+    except (ConfigError, OSError):
+        return None  # this is what it may be locked for
+
+
+def _hub(config: LiveConfig | None) -> Hub | None:
+    if config is None:
+        return None
+    return Hub(build(config.layout, vendor_kinds()), config.layout, lambda _reading: None)
