@@ -16,6 +16,8 @@ from hw_sim.clock import SECOND, Clock
 
 PORTION: Final = 8
 """Bytes handed on at once, about half a UART's buffer."""
+USB_PORTION: Final = 62
+"""What a USB adapter hands on at once."""
 BACKLOG: Final = 65_536
 """What a line holds at most when nobody listens; more is lost, as on a real wire."""
 
@@ -78,6 +80,7 @@ class Line:
         """The host's writes are not taken any more: its buffers fill up."""
         self.last_frame = b""
         self.sent_frames = 0
+        self.portion = PORTION
         self._rng = rng
         self._plug: Plug | None = None
         self._free_us = {"up": 0, "down": 0}
@@ -153,8 +156,8 @@ class Line:
                 self._pending -= len(piece)
                 arrive(piece)
 
-        for first in range(0, len(data), PORTION):
-            piece = data[first : first + PORTION]
+        for first in range(0, len(data), self.portion):
+            piece = data[first : first + self.portion]
             at_us = start + (first + len(piece)) * self._char_us
             self.clock.at(at_us, partial(portion, piece))
         self._free_us[way] = start + len(data) * self._char_us

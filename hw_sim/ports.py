@@ -13,7 +13,7 @@ import termios
 import tty
 from pathlib import Path
 
-from hw_sim.line import Line
+from hw_sim.line import USB_PORTION, Line
 
 READ_SIZE = 512
 
@@ -25,6 +25,7 @@ class PtyPort:
         self.line = line
         self.link = link
         self.lost_bytes = 0
+        line.portion = USB_PORTION  # as from an adapter: a busy machine tears no frame apart
         self._loop = loop
         self._master = self._slave = -1
         self.open()

@@ -221,6 +221,31 @@ def _init(arguments: argparse.Namespace) -> Answer:
     return EX_OK, {"file": arguments.output, "required": left}, said
 
 
+# --- key ---------------------------------------------------------------------------------------
+
+
+def _declare_key(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a new file; an old key is never overwritten")
+
+
+def _key(arguments: argparse.Namespace) -> Answer:
+    """The key is made here and shown nowhere."""
+    from controller.daemon.sealing import key_line
+
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    try:
+        with open(os.open(arguments.file, flags, 0o400), "w", encoding="ascii") as stream:
+            stream.write(key_line())
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        said = f"{error.strerror}; a key is never overwritten"
+        print(f"underfelt config key: {arguments.file}: {said} (E-CFG-016)", file=sys.stderr)
+        row = {"problems": [{"code": "E-CFG-016", "file": arguments.file, "text": said}]}
+        return EX_CANTCREAT, row, ""
+    return EX_OK, {"file": arguments.file}, f"{arguments.file}: a new sealing key, mode 0400"
+
+
 Declare = Callable[[argparse.ArgumentParser], None]
 Act = Callable[[argparse.Namespace], Answer]
 
@@ -248,5 +273,11 @@ VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
         _init,
         "write a complete, commented file for a new table",
         "init --game MEGA --output table.toml",
+    ),
+    "key": (
+        _declare_key,
+        _key,
+        "make the key that seals cards nobody may know yet",
+        "key /etc/underfelt/sealing.key",
     ),
 }

@@ -79,4 +79,7 @@ def told(status: dict[str, Any]) -> str:
     ready = sum(device["state"] == "ready" for device in status["devices"].values())
     rows.append(f"{ready} of {len(status['devices'])} devices ready")
     rows += [f"  ! {text}" for text in wrong]
+    change = status.get("configuration_change", {"verdict": "nothing"})
+    if change["verdict"] != "nothing":
+        rows.append(f"configuration: {change['verdict']}: {change['what_to_do']}")
     return "\n".join(rows)

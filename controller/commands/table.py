@@ -15,6 +15,7 @@ from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
+from controller.daemon.changing import Reloader
 from controller.daemon.identity import opened_body, program_files
 from controller.daemon.locked import stay_locked
 from controller.daemon.metrics import metrics
@@ -23,7 +24,7 @@ from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Service
 from controller.rules.errors import UnderfeltError
-from record.journal import JournalCorrupt, JournalLocked, JournalMissing
+from record.journal import JournalError
 
 EX_TEMPFAIL: Final = 75
 
@@ -55,15 +56,25 @@ def run(argv: list[str]) -> int:
         started = starting.start(config)
     except FileNotFoundError as error:
         return _refused(f"{error.filename}: no such file", EX_NOINPUT)
-    except (ConfigError, starting.MissingSpots, starting.WrongKey) as error:
+    except (ConfigError, starting.MissingSpots, starting.OtherGame, starting.WrongKey) as error:
         return _refused(str(error), EX_CONFIG)
-    except JournalLocked as error:
-        return _refused(str(error), EX_TEMPFAIL)
-    except (JournalCorrupt, JournalMissing) as error:
-        return _refused(str(error), EX_DATAERR)
+    except JournalError as error:
+        return _refused(str(error), error.exit_code)
     except UnderfeltError as error:
         return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
-    asyncio.run(_serve(config, started, alone))
+    except (OSError, MemoryError) as error:
+        return _exhausted(error)
+    serving = _serve(config, started, alone)
+    try:
+        asyncio.run(serving)
+    except (OSError, MemoryError) as error:
+        return _exhausted(error)
+    except RuntimeError as error:
+        if "start new thread" not in str(error):
+            raise
+        return _exhausted(MemoryError())
+    finally:
+        serving.close()  # the loop itself may have been what could not be made
     return EX_OK
 
 
@@ -74,6 +85,13 @@ async def _locked(path: str) -> None:
         loop.add_signal_handler(name, stop.set)
     print("locked: call the technician", flush=True)
     await stay_locked(path, stop, Notifier.from_environment())
+
+
+def _exhausted(error: OSError | MemoryError) -> int:
+    """No descriptor, no memory: said in one line; the journal is as it was at the last sync."""
+    named = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+    said = (isinstance(error, OSError) and error.strerror) or "no memory"
+    return _refused(f"{named}{said}; the system gives out, try again (E-RUN-003)", EX_TEMPFAIL)
 
 
 def _refused(text: str, code: int) -> int:
@@ -89,12 +107,17 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
 
     if alone.scripted:
         started.writer.scripted = alone.selection()
-    runtime = Runtime(started.writer, started.rig, config.layout, deliver=deliver)
+    frames = started.frames
+    runtime = Runtime(
+        started.writer, started.rig, config.layout, deliver=deliver, on_frame=frames.note
+    )
     if config.link is None:
         runtime.put(alone.at_start())
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, runtime.stop, name.name)
+    _reload_on_hangup(config, runtime)
+    frames.start()
     service = Service(config.service.socket, _verbs(config, started, runtime))
     await service.start()
 
@@ -112,17 +135,39 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         notifier.stopping()
         pulse.cancel()
         await service.close()
+        frames.close()
         started.journal.close()
+
+
+def _reload_on_hangup(config: LiveConfig, runtime: Runtime) -> None:
+    """SIGHUP: read the configuration again, off the loop; the writer decides what becomes of it."""
+    loop = asyncio.get_running_loop()
+    reloader = Reloader(config, lambda: load_live(config.path, starting.KINDS), starting.opening_of)
+    reading: set[asyncio.Task[None]] = set()
+
+    async def reload() -> None:
+        in_force = runtime.status.get("configuration", config.effective_hash)
+        runtime.put(await loop.run_in_executor(None, reloader.reload, in_force))
+
+    def hung_up() -> None:
+        task = loop.create_task(reload())
+        reading.add(task)
+        task.add_done_callback(reading.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, hung_up)
 
 
 def _verbs(config: LiveConfig, started: starting.Started, runtime: Runtime) -> dict[str, Any]:
     def status(_request: object) -> dict[str, Any]:
         told = {**runtime.status, "table": config.name, "overflows": runtime.overflows}
-        return {**told, "configuration": config.effective_hash}
+        return {**told, "frames_lost": started.frames.lost}
+
+    def in_force() -> str:
+        return str(runtime.status.get("configuration", config.effective_hash))
 
     def identity(_request: object) -> dict[str, Any]:
         return {
-            **opened_body(config.game, config.effective_hash, config.layout_sha256, 0),
+            **opened_body(config.game, in_force(), config.layout_sha256, 0),
             "files": program_files(),
         }
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from controller.daemon.changing import reopen
 from controller.daemon.entries import ENTRY_KINDS, decode_entry
 from controller.daemon.errors import BodyError, ReplayError, SealError
 from controller.daemon.memory import Body, Memory, NotAccepted, from_standing
@@ -35,7 +36,12 @@ from controller.rules.errors import SettingsError
 SELECTION: Final = "selection"
 LOCK: Final = "lock"
 UNLOCK: Final = "unlock"
-PASSIVE: Final = frozenset(("opened", "shown", "alarm", "device", "repair", "closed", "attempt"))
+PASSIVE: Final = frozenset(
+    (
+        "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
+        "deckwatch",
+    )
+)  # fmt: skip
 """Evidence that changes nothing of what the table resumes with."""
 
 DIVERGED: Final = "E-RPL-001"
@@ -238,6 +244,8 @@ class _Replay:
         restored = from_standing(standing)
         if StateDigest().of(restored.state) != standing.digest:
             raise ReplayError(DIVERGED, record.seq, "the state is not the one written down")
+        if self.memory is not None and standing.opening != self.memory.opening:
+            reopen(self.memory, standing.opening)  # other settings, taken between two rounds
         if self.memory is not None and self.memory.standing() != standing:
             raise ReplayError(DIVERGED, record.seq, "the facts before lead to another state")
         self.memory = restored

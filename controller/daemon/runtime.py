@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,8 @@ from drivers.layout import TableLayout
 from drivers.orders import WatchAntennas
 from drivers.readings import AntennaFailed, AntennaRead
 from drivers.rig import Rig
-from drivers.transport.hub import Hub, now_us
+from drivers.transport.hub import Hub, OnFrame, now_us
+from record.journal import JournalError
 
 QUEUE: Final = 4096
 """Readings that wait at most; a table makes some fifty a second."""
@@ -37,6 +39,7 @@ class Runtime:
         *,
         deliver: Callable[[tuple[object, ...]], None] = lambda _effects: None,
         fatal: Callable[[int], None] = os._exit,
+        on_frame: OnFrame | None = None,
     ) -> None:
         self.writer = writer
         self.status: Mapping[str, Any] = {}
@@ -44,7 +47,7 @@ class Runtime:
         self._deliver = deliver
         self._fatal = fatal
         self._loop = asyncio.get_running_loop()
-        self._hub = Hub(rig, layout, self.put)
+        self._hub = Hub(rig, layout, self.put, on_frame)
         self._queue: deque[Input] = deque()
         self._waiting = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "writer")
@@ -113,8 +116,11 @@ class Runtime:
         self._working = True
         try:
             return await self._loop.run_in_executor(self._thread, work, *arguments)
-        except Exception:
+        except Exception as error:
             # What the journal does not hold must not be acted upon: the next start reads the disk.
+            # Only a journal's error is told in full: any other's text might name a card.
+            said = str(error) if isinstance(error, JournalError) else type(error).__name__
+            print(f"underfelt table: the writer stopped: {said}", file=sys.stderr, flush=True)
             self._hub.close()
             self._fatal(EX_IOERR)
             raise

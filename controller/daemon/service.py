@@ -16,6 +16,8 @@ from typing import Any, Final
 
 LONGEST: Final = 65_536
 MODE: Final = 0o660
+BACKLOG: Final = 4
+"""Small: without a free descriptor, asyncio logs as many tracebacks a second as this says."""
 Verb = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -36,7 +38,9 @@ class Service:
     async def start(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.unlink(missing_ok=True)
-        self._server = await asyncio.start_unix_server(self._serve, self.path, limit=LONGEST)
+        self._server = await asyncio.start_unix_server(
+            self._serve, self.path, limit=LONGEST, backlog=BACKLOG
+        )
         os.chmod(self.path, MODE)
 
     async def close(self) -> None:

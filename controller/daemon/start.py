@@ -21,7 +21,10 @@ import controller.table
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
 from controller.config.live import LiveConfig, line_kinds
+from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, differs, reopen
+from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump, load
+from controller.daemon.frames import Frames, open_frames
 from controller.daemon.identity import opened_body
 from controller.daemon.replay import Replayed, replay
 from controller.daemon.scribe import Scribe
@@ -29,6 +32,7 @@ from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.daemon.standing import Opening
 from controller.daemon.writer import Writer
 from controller.rules.books import BOOKS
+from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
 from controller.signed.keys import load_public
 from controller.staff.attempts import Attempt, Attempts
@@ -50,6 +54,10 @@ class WrongKey(ValueError):
     """The sealing key is not the one that the round under way was sealed with."""
 
 
+class OtherGame(ValueError):
+    """The journal is of another game than the configuration."""
+
+
 class MissingSpots(ValueError):
     """The layout has no antenna for a spot that the game's book needs."""
 
@@ -64,6 +72,7 @@ class Started:
     writer: Writer
     rig: Rig
     opened: dict[str, Any]
+    frames: Frames
 
 
 def wall_ms() -> int:
@@ -101,8 +110,10 @@ def _put_together(
     config: LiveConfig, journal: Journal, key: TableKey, register: ChipRegister, today: date
 ) -> Started:
     cards = CardSealer(key, journal.journal_id, secrets.token_bytes)
-    opening = Opening(config.game, _settings(config), today.isoformat())
+    opening = opening_of(config, today)
     replayed = replay(journal.records(), cards, opening)
+    kept = _kept(journal)
+    changing = _changing(config, replayed, opening, kept.configuration)
     scribe = Scribe(replayed.memory, journal, cards, wall_ms)
     selector = _selector(journal.journal_id, key)
     for record in replayed.selections:
@@ -112,11 +123,11 @@ def _put_together(
             f"keys.sealing: {config.keys.sealing}: does not open the draw of round "
             f"{selector.open_round}; give the key this journal was written with (E-RUN-002)"
         )
-    attempts = [
-        Attempt(**load(record.body)) for record in journal.records() if record.kind == "attempt"
-    ]
-    staff = _staff(config, journal, attempts)
+    staff = _staff(config, journal, kept.attempts)
     simulated = isinstance(staff, NoRegister)
+    card_devices = frozenset(
+        line.name for line in config.layout.lines if line.kind not in ("feig", "alpha")
+    )
     core = TableCore(
         replayed.state,
         SeatMap(config.layout.spots),
@@ -125,9 +136,7 @@ def _put_together(
         _texts(config),
         scribe,
         house=config.chips.house,
-        card_devices=frozenset(
-            line.name for line in config.layout.lines if line.kind not in ("feig", "alpha")
-        ),
+        card_devices=card_devices,
         dealer=DEALER_1 if simulated else replayed.dealer,
         supervisor=SUPERVISOR_1 if simulated else None,
         last_keys=replayed.last_keys,
@@ -136,11 +145,59 @@ def _put_together(
     )
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
     writer = Writer(core, scribe, journal, selector, wall_ms)
+    writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
-    opened = opened_body(config.game, config.effective_hash, config.layout_sha256, journal.repaired)
-    return Started(config, journal, replayed, writer, rig, opened)
+    opened = opened_body(config.game, changing.in_force, config.layout_sha256, journal.repaired)
+    opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
+    frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
+    return Started(config, journal, replayed, writer, rig, opened, frames)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a start needs from the journal besides the table itself."""
+
+    attempts: list[Attempt]
+    deckwatch: bytes | None = None
+    configuration: str = ""
+    """The hash that the round under way was opened with."""
+
+
+def _kept(journal: Journal) -> _Kept:
+    kept = _Kept([])
+    for record in journal.records():
+        if record.kind == "attempt":
+            kept.attempts.append(Attempt(**load(record.body)))
+        elif record.kind == DECKWATCH:
+            kept.deckwatch = record.body
+        elif record.kind == "opened":
+            kept.configuration = str(load(record.body).get("configuration", ""))
+        elif record.kind == CONFIGURATION:
+            kept.configuration = str(load(record.body).get("in_force", ""))
+    return kept
+
+
+def _changing(config: LiveConfig, replayed: Replayed, opening: Opening, before: str) -> Changing:
+    """The settings of the files, at once between rounds and else after the round under way."""
+    memory = replayed.memory
+    if memory.opening.game != config.game:
+        raise OtherGame(
+            f"journal.path: {config.journal.path}: this journal is of {memory.opening.game}, the "
+            f"configuration says {config.game}; give the game a journal of its own (E-RUN-003)"
+        )
+    if differs(memory, opening):
+        if memory.state.phase is not Phase.IDLE:
+            return Changing(before, Reloaded(config.effective_hash, opening, "round"))
+        reopen(memory, opening)
+    return Changing(config.effective_hash)
+
+
+def opening_of(config: LiveConfig, today: date | None = None) -> Opening:
+    """What a table is opened with today under this configuration."""
+    today = today or datetime.now().astimezone().date()
+    return Opening(config.game, _settings(config), today.isoformat())
 
 
 def check_spots(config: LiveConfig) -> None:

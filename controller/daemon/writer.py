@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
+from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
 from controller.daemon.scribe import Scribe
 from controller.rules.cards import Card
@@ -45,7 +47,7 @@ class Noted:
     body: Mapping[str, Any]
 
 
-Input = Tick | Told | Noted | object
+Input = Tick | Told | Noted | Reloaded | object
 """Anything else is a reading of a device."""
 
 
@@ -90,6 +92,8 @@ class Writer:
     alarms: list[dict[str, Any]] = field(default_factory=list)
     scripted: f.SelectionRevealed | None = None
     """A simulated table's selections, written by its scenario instead of drawn."""
+    decks: Decks = field(default_factory=Decks)
+    changing: Changing = field(default_factory=Changing)
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
 
@@ -97,6 +101,8 @@ class Writer:
         """The first group: what the power cut took, who we are, then every order."""
         self.scribe.write(list(missing))
         self._append("opened", opened)
+        for alarm in self.decks.told():
+            self._alarm(alarm)
         if self.scribe.may_stand:
             self.scribe.stand()
         self.journal.sync()
@@ -124,6 +130,9 @@ class Writer:
             self.counts["inputs"] += 1
             orders += self._take(one, now_us)
             effects += self._outbox(orders, now_us)
+        if self._verdict() == "apply" and not (self.locked or self.journal.full):
+            self._reconfigure()
+            orders += self.core.advance(now_us)
         if self.scribe.standing_due:
             self.scribe.stand()
         self.journal.sync()
@@ -131,13 +140,15 @@ class Writer:
         return self._released(orders, effects)
 
     def stop(self, why: str) -> None:
+        if self.decks.changed and not self.journal.full:
+            self._save_decks()
         self._append("closed", {"why": why})
         self.journal.sync()
 
     # --- inputs --------------------------------------------------------------------------------
 
     def _take(self, one: Input, now_us: int) -> list[Order]:
-        if self.locked and not isinstance(one, Noted):
+        if self.locked and not isinstance(one, Noted | Reloaded):
             self._note(one)
             return []  # unacknowledged: cards and credits are told again once it is cleared
         match one:
@@ -149,6 +160,10 @@ class Writer:
                 return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
             case Noted(kind, body):
                 self._append(kind, body)
+                return []
+            case Reloaded():
+                self.changing.take(one)
+                self._append(CONFIGURATION, self.changing.told(self._verdict()))
                 return []
             case _:
                 self._note(one)
@@ -192,17 +207,43 @@ class Writer:
                 case fx.RequestSelection(round_no, seats):
                     orders += self._select(round_no, seats, now_us)
                 case fx.RaiseAlarm(code, seat, detail, clause):
-                    alarm = {"code": code, "seat": seat, "detail": detail, "clause": clause}
-                    self.alarms = [*self.alarms[-19:], alarm]
-                    self._append("alarm", alarm)
+                    self._alarm({"code": code, "seat": seat, "detail": detail, "clause": clause})
                 case fx.Refused():
                     self.counts["refused"] += 1
                 case fx.PublishRound():
                     self.counts["rounds"] += 1
+                    self._watch_decks()
                     left.append(effect)
                 case _:
                     left.append(effect)
         return left
+
+    def _watch_decks(self) -> None:
+        """The round is closed and its cards still lie in the state."""
+        for alarm in self.decks.closed(self.core.state):
+            self._alarm(alarm)
+        if self.decks.due and not self.journal.full:
+            self._save_decks()
+
+    def _save_decks(self) -> None:
+        self.journal.append(DECKWATCH, self.decks.body(), self.wall_ms())
+
+    def _alarm(self, alarm: dict[str, Any]) -> None:
+        self.alarms = [*self.alarms[-19:], alarm]
+        self._append("alarm", alarm)
+
+    # --- another configuration -----------------------------------------------------------------
+
+    def _verdict(self) -> Verdict:
+        in_round = self.core.state.phase is not Phase.IDLE
+        return self.changing.verdict(in_round=in_round, table_open=not self.core.table_closed)
+
+    def _reconfigure(self) -> None:
+        """Other settings from here on: the standing record that follows is where they begin."""
+        memory = self.scribe.memory
+        self._append(CONFIGURATION, self.changing.apply(memory))
+        self.core.state = memory.state
+        self.scribe.stand()
 
     def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
         """Commit, then reveal: each on the record before the engine hears of it."""
@@ -242,6 +283,7 @@ class Writer:
         if self.locked:
             lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
+            return Released(tuple(orders), tuple(effects), None, self.status())  # time stands
         return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
 
     def status(self) -> dict[str, Any]:
@@ -262,5 +304,7 @@ class Writer:
             "devices": {name: dict(told) for name, told in sorted(self.devices.items())},
             "prompt": list(self.core.prompt_now()),
             "alarms": list(self.alarms),
+            "configuration": self.changing.in_force,
+            "configuration_change": self.changing.told(self._verdict()),
             "counts": dict(self.counts),
         }

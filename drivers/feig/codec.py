@@ -183,7 +183,7 @@ class Decoder:
         if not self._burst or (self._looked and silence_us <= GAP_US):
             return []
         data = bytes(self._burst)
-        split = _split(data, 1, whole=not (self._near or self._pauses))
+        split = _split(data, 1, whole=not self._near)
         if split.trouble == faults.BROKEN_OFF and silence_us <= GAP_US:
             self._looked = True
             return []

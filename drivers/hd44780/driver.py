@@ -38,6 +38,7 @@ MEMORY_WRONG: Final = "E-DSP-012"
 BUS_LOST: Final = "E-DSP-013"
 
 _BLANK: Final = b" " * COLUMNS
+ON_OPS: Final = codec.port_ops(codec.byte_out(codec.DISPLAY_ON))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,9 @@ class PromptDriver:
                 return codec.write_ops(codec.cell_address(line, column), codes)
             case _ReadPiece(line, piece):
                 self.counters["reads"] += 1
-                return codec.read_text_ops(codec.cell_address(line, piece * PIECE), PIECE)
+                address = codec.cell_address(line, piece * PIECE)
+                # Whether the display is lit cannot be read; it is told so before every read-back.
+                return ON_OPS + codec.read_text_ops(address, PIECE)
             case _ReadGlyph(code):
                 self.counters["reads"] += 1
                 return codec.read_glyph_ops(code)
@@ -155,7 +158,8 @@ class PromptDriver:
             case _ReadPiece(line, piece):
                 start = piece * PIECE
                 expected = self._screen[line][start : start + PIECE]
-                if not codec.text_matches(outcome.data, codec.cell_address(line, start), expected):
+                address = codec.cell_address(line, start)
+                if not codec.text_matches(outcome.data[len(ON_OPS) :], address, expected):
                     return self._mismatch(f"line {line + 1}", now_us)
                 self._unread.discard(job)
                 out = self._confirm(now_us)

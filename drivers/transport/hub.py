@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from drivers.base import BusDone, BusFailed
 from drivers.bus import RecoverBus
@@ -22,6 +22,8 @@ from drivers.transport.i2c import BusThread
 from drivers.transport.serial import SerialPort
 
 SUPPLY_S: Final = 1.0
+OnFrame = Callable[[str, Literal["in", "out"], bytes, int], None]
+"""Device, direction, bytes, time: what went over a line. It must neither wait nor raise."""
 
 
 def now_us() -> int:
@@ -29,10 +31,17 @@ def now_us() -> int:
 
 
 class Hub:
-    def __init__(self, rig: Rig, layout: TableLayout, on_reading: Callable[[object], None]) -> None:
+    def __init__(
+        self,
+        rig: Rig,
+        layout: TableLayout,
+        on_reading: Callable[[object], None],
+        on_frame: OnFrame | None = None,
+    ) -> None:
         self.rig = rig
         self.layout = layout
         self._on_reading = on_reading
+        self.on_frame = on_frame
         self._loop = asyncio.get_running_loop()
         self._ports: dict[str, SerialPort] = {}
         self._wake: asyncio.TimerHandle | None = None
@@ -81,6 +90,8 @@ class Hub:
         for action in actions:
             match action:
                 case ToLine(line, data):
+                    if self.on_frame is not None and self._ports[line].is_open:
+                        self.on_frame(line, "out", data, now_us())
                     self._ports[line].write(data)
                 case ReopenLine(line, reason):
                     self._ports[line].lose(reason)
@@ -148,4 +159,7 @@ class _Ends:
         self._hub.run(self._hub.rig.line_closed(self._name, why, now_us()))
 
     def received(self, data: bytes) -> None:
-        self._hub.run(self._hub.rig.line_received(self._name, data, now_us()))
+        at_us = now_us()
+        if self._hub.on_frame is not None:
+            self._hub.on_frame(self._name, "in", data, at_us)
+        self._hub.run(self._hub.rig.line_received(self._name, data, at_us))

@@ -130,6 +130,13 @@ class Dealer:
         while self.view() == before and self.table.clock.now_us < deadline:
             yield LOOK_US
 
+    def press_until_taken(self, key: str) -> Pause:
+        """A key that the prompt offers, pressed again if it did not take."""
+        for _ in range(4):
+            yield from self.press_and_see(key)
+            if self.words()[:1] != [key]:
+                return
+
     # --- following the prompt ------------------------------------------------------------------
 
     def follow(self, stop: Callable[[list[str]], bool], actions: int = 10_000) -> Pause:
@@ -186,9 +193,8 @@ class Dealer:
                 yield from self.pay()
                 self.table.drive_pin("supervisor_key", True)
                 yield 400 * MS
-            case _:
-                shown = " / ".join(line.strip() for line in self.table.prompt())
-                raise Stuck(f"no idea what to do: {shown}")
+            case _:  # perhaps the display was being written: a person looks again
+                yield from self.look_again("no idea what to do")
 
     def open(self) -> Pause:
         """Cards shuffled and loaded, then the opening call."""
@@ -197,7 +203,7 @@ class Dealer:
         self.table.felt.clear_cards()
         if not self.loaded:
             yield from self.load()
-        yield from self.press_and_see("OPEN")
+        yield from self.press_until_taken("OPEN")
         self.loaded = False
         self.next_cards = []  # the round has them now; before, another load would bring them back
 
@@ -352,13 +358,28 @@ class Dealer:
         elif len(self.words()) > 1 and self.words()[1] != "MENU":
             yield from self.act(self.words()[1:])
             return
-        else:  # nothing a dealer can do but look again: sensors may still be reading
-            for _ in range(10):
-                yield SECOND
-                if self.table.prompt() != prompt:
-                    return
-            raise Stuck(f"chips to be put right: {prompt}")
+        else:  # nothing a dealer can do here: sensors may still be reading
+            yield from self.look_again("chips to be put right")
+            return
         yield 1_500 * MS
+
+    def let_chips_settle(self) -> Pause:
+        """Before the closing call: every seat with chips has its lamp, or had time to get it."""
+        for _ in range(40):
+            lamps = self.table.lamps()
+            betting = {n for (n, _), stack in self.table.felt.spots.items() if stack and n}
+            if all(lamps[n - 1] != "open" for n in betting):
+                return
+            yield 200 * MS
+
+    def look_again(self, what: str) -> Pause:
+        """Wait for the prompt to change; if it does not, say what nobody could do."""
+        prompt = self.table.prompt()
+        for _ in range(30):
+            yield SECOND
+            if self.table.prompt() != prompt:
+                return
+        raise Stuck(f"{what}: {' / '.join(line.strip() for line in prompt)}")
 
     def clear_notices(self) -> Pause:
         """A notice covers the question; CLEAR takes it away."""

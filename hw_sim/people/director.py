@@ -16,7 +16,7 @@ from hw_sim.felt import PROMO
 from hw_sim.people.dealer import Dealer, Pause, Plans, Stuck
 from hw_sim.scenario import Scenario, ScenarioError, Step, card_byte, cents
 
-EXPECT_US: Final = 5 * SECOND
+EXPECT_US: Final = 15 * SECOND
 CREDIT_US: Final = 900 * MS
 CREDIT_TRIES: Final = 20
 
@@ -99,8 +99,9 @@ class Director:
                 yield from dealer.follow(lambda keys: keys[0] == "OPEN")
                 yield from dealer.act(["OPEN"])
             case "closes":
+                yield from dealer.let_chips_settle()
                 yield from dealer.follow(lambda keys: keys[0] == "CLOSE")
-                yield from dealer.press_and_see("CLOSE")
+                yield from dealer.press_until_taken("CLOSE")
                 yield from dealer.wait_for(
                     lambda: dealer.words()[:1] != ["WAIT"], 30 * SECOND, "the bets locked"
                 )

@@ -13,6 +13,7 @@ import pytest
 from controller.commands import config as command
 from controller.config.live import load_live
 from controller.config.toml import toml_value
+from controller.daemon.sealing import load_key
 from controller.rules.settings import ALL
 from tests.configuration.conftest import LINK, Folder
 
@@ -160,3 +161,15 @@ def test_exits(folder: Folder, capsys: Capture) -> None:
 @pytest.mark.parametrize("value", ['a"b\\c\n\x7fé', 7, True, ["a", 1], {"a b": 1, "c": "d"}])
 def test_values_as_toml_are_read_back_as_they_were(value: object) -> None:
     assert tomllib.loads(f"x = {toml_value(value)}") == {"x": value}
+
+
+def test_key_makes_a_key_that_the_table_takes_and_never_overwrites_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sealing.key"
+    assert command.run(["key", str(path)]) == 0
+    assert load_key(path) is not None
+    made = path.read_text("ascii")
+    assert made.split()[1] not in capsys.readouterr().out
+    assert command.run(["key", str(path)]) == 73
+    assert path.read_text("ascii") == made

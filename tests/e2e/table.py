@@ -129,11 +129,11 @@ def play(name: str, run: Path) -> Played:
         played.problems.append(f"simulator: {err.strip()}")
     if table.returncode or ended[1]:
         played.problems.append(f"table: exit {table.returncode}: {ended[1].strip()}")
-    _evidence(played, scenario, run)
+    evidence(played, scenario, run)
     return played
 
 
-def _evidence(played: Played, scenario: Scenario, run: Path) -> None:
+def evidence(played: Played, scenario: Scenario, run: Path) -> None:
     journal = str(run / "journal")
     verifier = ROOT / "record" / "verify_journal.py"
     checked = subprocess.run(

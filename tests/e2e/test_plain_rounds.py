@@ -13,7 +13,6 @@ PLAIN = (
     "nsw-shoe-plain",
     "mega-plain",
     "rico-plain",
-    "mbs3-late-chip",
 )
 """Side by side: a table waits for its people most of the time."""
 

@@ -1,0 +1,141 @@
+"""A configuration that changes while the table runs: what is taken at once, what waits, what not.
+
+Rule settings are taken between two rounds, as a whole and by a new standing record, so that a
+replay sees them change where they changed. Everything else is built at a start and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from controller.config import ConfigError
+from controller.config.live import LiveConfig
+from controller.config.options import When
+from controller.config.pending import Pending
+from controller.daemon.memory import Memory
+from controller.daemon.standing import Opening
+from controller.rules.errors import UnderfeltError
+
+CONFIGURATION: Final = "configuration"
+Verdict = Literal["nothing", "apply", "wait", "restart", "refused"]
+WHAT_TO_DO: Final[Mapping[Verdict, str]] = {
+    "nothing": "nothing: the table runs on what is in the files",
+    "apply": "nothing: it is taken now",
+    "wait": "end the round; what stands on the sign also waits until the table is closed",
+    "restart": "end the round and start the daemon again",
+    "refused": "put the file right; the table runs on what it had",
+}
+_SETTINGS: Final = "settings."
+_LIMITS: Final = ("min_wager", "max_wager")
+
+
+def reopen(memory: Memory, opening: Opening) -> None:
+    """Other rules for a table between rounds: all it knows stays, changed limits are posted.
+
+    Limits that a supervisor has set stay unless the configuration's own have changed.
+    """
+    before, fresh = memory.state, opening.state()
+    changed = {
+        name: getattr(fresh, name)
+        for name in _LIMITS
+        if getattr(fresh.rules.money, name) != getattr(before.rules.money, name)
+    }
+    memory.state = replace(before, rules=fresh.rules, **changed)
+    memory.opening = opening
+
+
+def differs(memory: Memory, opening: Opening) -> bool:
+    return opening.state().rules != memory.state.rules
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """The configuration was read anew. ``needs`` None: it is the running one."""
+
+    hash: str
+    opening: Opening | None = None
+    needs: When | None = None
+    changes: tuple[tuple[str, Any, Any], ...] = ()
+    """(key, old, new)"""
+    refused: str = ""
+
+
+class Reloader:
+    """Reads the configuration again; touches files and nothing of the table."""
+
+    def __init__(
+        self,
+        running: LiveConfig,
+        load: Callable[[], LiveConfig],
+        opening_of: Callable[[LiveConfig], Opening],
+    ) -> None:
+        self._running = running
+        self._load, self._opening_of = load, opening_of
+        self._seen = {running.effective_hash: running}
+
+    def reload(self, in_force: str) -> Reloaded:
+        """``in_force`` is the hash of the configuration that the table plays under."""
+        try:
+            loaded = self._load()
+            opening = self._opening_of(loaded)
+            opening.state()
+        except (ConfigError, OSError, UnderfeltError) as error:
+            return Reloaded("", refused=str(error))
+        pending = Pending.between(self._seen.get(in_force, self._running), loaded)
+        self._seen[loaded.effective_hash] = loaded
+        changes = tuple((one.key, one.old, one.new) for one in pending.changes)
+        built = any(not one.key.startswith(_SETTINGS) for one in pending.changes)
+        needs: When | None = "restart" if built else pending.needs
+        return Reloaded(pending.new_hash, opening, needs, changes)
+
+
+class Changing:
+    """The writer's side: which configuration is in force, and which one waits."""
+
+    def __init__(self, in_force: str = "", waiting: Reloaded | None = None) -> None:
+        self.in_force = in_force
+        self.waiting = waiting
+
+    def take(self, one: Reloaded) -> None:
+        if not one.refused and one.hash == self.in_force:
+            self.waiting = None
+        elif self.waiting is None or one.hash != self.waiting.hash or one.refused:
+            self.waiting = one
+
+    def verdict(self, *, in_round: bool, table_open: bool) -> Verdict:
+        one = self.waiting
+        if one is None:
+            return "nothing"
+        if one.refused:
+            return "refused"
+        match one.needs:
+            case "restart":
+                return "restart"
+            case "closed":
+                return "wait" if in_round or table_open else "apply"
+            case _:
+                return "wait" if in_round else "apply"
+
+    def told(self, verdict: Verdict) -> dict[str, Any]:
+        """For journal and status: what is to come, and what to do about it."""
+        one = self.waiting
+        told: dict[str, Any] = {"verdict": verdict, "in_force": self.in_force}
+        if one is not None and one.refused:
+            told["why"] = one.refused
+        elif one is not None:
+            told["hash"] = one.hash
+            told["needs"] = one.needs or "round"
+            told["changes"] = [{"key": k, "old": old, "new": new} for k, old, new in one.changes]
+        return {**told, "what_to_do": WHAT_TO_DO[verdict]}
+
+    def apply(self, memory: Memory) -> dict[str, Any]:
+        """Take what waits: the table is between rounds. Returns the journal's record."""
+        one = self.waiting
+        assert one is not None
+        assert one.opening is not None
+        reopen(memory, one.opening)
+        before, self.in_force, self.waiting = self.in_force, one.hash, None
+        changes = [{"key": k, "old": old, "new": new} for k, old, new in one.changes]
+        return {"verdict": "applied", "before": before, "in_force": one.hash, "changes": changes}
