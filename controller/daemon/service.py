@@ -16,8 +16,9 @@ from typing import Any, Final
 
 LONGEST: Final = 65_536
 MODE: Final = 0o660
-BACKLOG: Final = 4
-"""Small: without a free descriptor, asyncio logs as many tracebacks a second as this says."""
+BACKLOG: Final = 1
+"""Without a free descriptor asyncio tries again a second later, as often as this says each time:
+with more than one its tracebacks multiply."""
 Verb = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 

@@ -11,12 +11,10 @@ import os
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +29,6 @@ from tests.e2e.table import LIMIT_S, ROOT, Played, underfelt
 IDLE, BETTING, DEALING, PAYING = "between rounds", "bets are open", "dealing", "settlement"
 IN_PLAY: Final = (DEALING, "first decision", "second decision", "players act")
 STOPPED_S: Final = 6
-CROWD: Final = 80
 EX_IOERR, EX_TEMPFAIL = 74, 75
 RUN: Final = "from controller.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
 HANGING: Final = f"""
@@ -42,6 +39,20 @@ def hang(*_):
 signal.signal(signal.SIGUSR1, hang)
 {RUN}"""
 """A driver's endless loop: the process lives, its event loop does not."""
+
+GREEDY: Final = f"""
+import signal
+held = []
+def take(*_):
+    for size in (1 << 20, 1 << 14, 1 << 10, 1 << 6):
+        try:
+            while True:
+                held.append(bytes(size))
+        except MemoryError:
+            pass
+signal.signal(signal.SIGUSR1, take)
+{RUN}"""
+"""Takes whatever memory there is and keeps it."""
 
 
 @dataclass
@@ -148,7 +159,7 @@ def _state(keeper: Keeper) -> str:
 
 def exhausted(run: Path) -> Sat:
     """No descriptor for a while when bets are open, no memory from the deal on."""
-    with Sitting(run, "pp6-plain") as sitting:
+    with Sitting(run, "pp6-plain", shim=GREEDY) as sitting:
         keeper = sitting.keeper
         keeper.start()
         betting(sitting)
@@ -163,19 +174,8 @@ def exhausted(run: Path) -> Sat:
         same = keeper.pid == first
         pages = int(Path(f"/proc/{first}/statm").read_text("ascii").split()[0])
         resource.prlimit(first, resource.RLIMIT_AS, (pages * 4096, resource.RLIM_INFINITY))
-        crowd(sitting)
+        keeper.signal(signal.SIGUSR1)
         return sat(sitting, same=same, unanswered=unanswered)
-
-
-def crowd(sitting: Sitting) -> None:
-    """Many half requests at once: what they fill is missing elsewhere, until they are gone."""
-    with ExitStack() as stack:
-        for _ in range(CROWD):
-            one = stack.enter_context(socket.socket(socket.AF_UNIX))
-            one.settimeout(1)
-            with suppress(OSError):
-                one.connect(str(sitting.run / "service.sock"))
-                one.sendall(b"x" * 60_000)
 
 
 SITTINGS: Final[tuple[Callable[[Path], Sat], ...]] = (
