@@ -18,6 +18,7 @@ from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
 from controller.daemon.identity import opened_body, program_files
 from controller.daemon.locked import stay_locked
+from controller.daemon.loudly import fail_loudly
 from controller.daemon.metrics import metrics
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
@@ -114,6 +115,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     if config.link is None:
         runtime.put(alone.at_start())
     loop = asyncio.get_running_loop()
+    fail_loudly(loop)
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, runtime.stop, name.name)
     _reload_on_hangup(config, runtime)

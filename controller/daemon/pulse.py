@@ -43,8 +43,10 @@ class Pulse:
             if name != "bus" and self._seen.get(name) != total:
                 self._seen[name] = total
                 self.watchdog.iterated(name)
-        for name, told in status.get("devices", {}).items():
-            if told["state"] in GIVEN_UP and name in self._seen:
+        devices = status.get("devices", {})
+        for name in self._seen:
+            told = devices.get(name)  # None: a port that never opened has never said anything
+            if told is None or told["state"] in GIVEN_UP:
                 self.watchdog.declared_failed(name)
         if self._runtime.groups != self._groups or self._runtime.is_idle:
             self._groups = self._runtime.groups

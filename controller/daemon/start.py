@@ -149,6 +149,9 @@ def _put_together(
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
+    # A device that never answers never tells its state: it is unknown from the start.
+    waited = {"state": "unknown", "code": "", "detail": "has not answered yet"}
+    writer.devices = {name: dict(waited) for name in rig.counters() if name != "bus"}
     opened = opened_body(config.game, changing.in_force, config.layout_sha256, journal.repaired)
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)

@@ -48,10 +48,16 @@ class Plans:
     asked: tuple[int, str] = (0, "")
     """The question answered last: asked again, it gets the same answer."""
 
+    def over(self) -> None:
+        """Nobody asks the last question again: its answer is used up."""
+        waiting = self.answers.get(self.asked[0])
+        if waiting:
+            waiting.pop(0)
+        self.asked = (0, "")
+
     def answer(self, seat: int, question: str, default: str) -> str:
-        before = self.answers.get(self.asked[0])
-        if before and self.asked != (seat, question):
-            before.pop(0)
+        if self.asked != (seat, question):
+            self.over()
         self.asked = (seat, question)
         waiting = self.answers.get(seat)
         return waiting[0] if waiting else default
@@ -199,7 +205,7 @@ class Dealer:
     def open(self) -> Pause:
         """Cards shuffled and loaded, then the opening call."""
         self.middle_turned = self.handled = False
-        self.plans.asked = (0, "")
+        self.plans.over()
         self.table.felt.clear_cards()
         if not self.loaded:
             yield from self.load()

@@ -13,13 +13,11 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-
-import pytest
 
 from controller.daemon.identity import PACKAGES
 from record.journal import Record
@@ -178,6 +176,7 @@ def exhausted(run: Path) -> Sat:
         return sat(sitting, same=same, unanswered=unanswered)
 
 
+Sittings = dict[str, Future[Sat]]
 SITTINGS: Final[tuple[Callable[[Path], Sat], ...]] = (
     killed_three_times,
     changed_paused_and_hung,
@@ -185,14 +184,7 @@ SITTINGS: Final[tuple[Callable[[Path], Sat], ...]] = (
 )
 
 
-@pytest.fixture(scope="module")
-def sittings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Sat]]]:
-    folder = tmp_path_factory.mktemp("tables")
-    with ThreadPoolExecutor(len(SITTINGS)) as pool:
-        yield {one.__name__: pool.submit(one, folder / one.__name__ / "run") for one in SITTINGS}
-
-
-def of(sittings: dict[str, Future[Sat]], one: Callable[[Path], Sat]) -> Sat:
+def of(sittings: Sittings, one: Callable[[Path], Sat]) -> Sat:
     """What it left; the round ended as its scenario states, and the verifier found it sound."""
     found = sittings[one.__name__].result(2 * LIMIT_S)
     assert found.played.problems == []
@@ -203,24 +195,24 @@ def of(sittings: dict[str, Future[Sat]], one: Callable[[Path], Sat]) -> Sat:
 # --- the outcomes ------------------------------------------------------------------------------
 
 
-def test_killed_while_betting_dealing_and_paying_the_round_ends_as_written(
-    sittings: dict[str, Future[Sat]],
-) -> None:
+def killed_while_betting_dealing_and_paying_the_round_ends_as_written(sittings: Sittings) -> None:
     found = of(sittings, killed_three_times)
-    assert [code for code, _ in found.exits] == [-signal.SIGKILL] * 3 + [0]
-    assert len(bodies(found.records, "opened")) == 4
+    *killed_, last = [code for code, _ in found.exits]
+    assert (set(killed_), last) == ({-signal.SIGKILL}, 0)
+    assert len(killed_) >= 3  # more if the machine was so slow that the watchdog bit as well
+    assert len(bodies(found.records, "opened")) >= 4
     assert len(bodies(found.records, "closed")) == 1
     assert IDLE not in found.seen["phases"]
 
 
-def test_a_round_opened_by_another_version_is_resumed(sittings: dict[str, Future[Sat]]) -> None:
+def a_round_opened_by_another_version_is_resumed(sittings: Sittings) -> None:
     found = of(sittings, killed_three_times)
     old, new, *_ = bodies(found.records, "opened")
     assert old["program"] != new["program"]
     assert old["rule_book"] == new["rule_book"]
 
 
-def test_a_second_daemon_says_so_and_goes(sittings: dict[str, Future[Sat]]) -> None:
+def a_second_daemon_says_so_and_goes(sittings: Sittings) -> None:
     found = of(sittings, changed_paused_and_hung)
     second: subprocess.CompletedProcess[str] = found.seen["second"]
     assert second.returncode == EX_TEMPFAIL
@@ -230,9 +222,7 @@ def test_a_second_daemon_says_so_and_goes(sittings: dict[str, Future[Sat]]) -> N
     assert found.seen["same"]
 
 
-def test_a_file_edited_in_a_round_changes_nothing_of_it(
-    sittings: dict[str, Future[Sat]],
-) -> None:
+def a_file_edited_in_a_round_changes_nothing_of_it(sittings: Sittings) -> None:
     found = of(sittings, changed_paused_and_hung)
     assert found.seen["sound"].returncode == 0, found.seen["sound"].stdout
     hash_ = found.seen["opened"]["configuration"]
@@ -240,27 +230,48 @@ def test_a_file_edited_in_a_round_changes_nothing_of_it(
     assert bodies(found.records, "opened")[0]["configuration"] == hash_
 
 
-def test_a_paused_daemon_goes_on_where_it_was(sittings: dict[str, Future[Sat]]) -> None:
+def a_paused_daemon_goes_on_where_it_was(sittings: Sittings) -> None:
     found = of(sittings, changed_paused_and_hung)
     assert found.seen["same"]
     assert found.seen["fed"] == 0
 
 
-def test_a_hung_loop_starves_the_watchdog_and_the_round_is_restored(
-    sittings: dict[str, Future[Sat]],
-) -> None:
+def a_hung_loop_starves_the_watchdog_and_the_round_is_restored(sittings: Sittings) -> None:
     found = of(sittings, changed_paused_and_hung)
-    assert found.seen["starved"] == 1
-    assert [code for code, _ in found.exits] == [-signal.SIGKILL, 0]
+    assert found.seen["starved"] >= 1
+    assert {code for code, _ in found.exits} == {-signal.SIGKILL, 0}
     assert found.seen["after"]["phase"] == PAYING
 
 
-def test_without_descriptors_and_without_memory_nothing_is_lost(
-    sittings: dict[str, Future[Sat]],
-) -> None:
+def without_descriptors_and_without_memory_nothing_is_lost(sittings: Sittings) -> None:
     found = of(sittings, exhausted)
     assert found.seen["unanswered"]
     assert found.seen["same"]  # what was open stays open: no descriptor is no reason to stop
     codes = [code for code, _ in found.exits]
     assert codes[-1] == 0
+    assert len(codes) > 1  # no memory is a reason to start again
     assert set(codes[:-1]) <= {EX_IOERR, EX_TEMPFAIL, -signal.SIGKILL}, found.exits
+
+
+OUTCOMES: Final = (
+    killed_while_betting_dealing_and_paying_the_round_ends_as_written,
+    a_round_opened_by_another_version_is_resumed,
+    a_second_daemon_says_so_and_goes,
+    a_file_edited_in_a_round_changes_nothing_of_it,
+    a_paused_daemon_goes_on_where_it_was,
+    a_hung_loop_starves_the_watchdog_and_the_round_is_restored,
+    without_descriptors_and_without_memory_nothing_is_lost,
+)
+
+
+def test_whatever_happens_to_the_process_the_round_ends_as_written(tmp_path: Path) -> None:
+    """One test, because it is one run of all sittings; each outcome that is not so is named."""
+    wrong = {}
+    with ThreadPoolExecutor(len(SITTINGS)) as pool:
+        made = {one.__name__: pool.submit(one, tmp_path / one.__name__ / "run") for one in SITTINGS}
+        for outcome in OUTCOMES:
+            try:
+                outcome(made)
+            except Exception as error:
+                wrong[outcome.__name__] = f"{type(error).__name__}: {error}"
+    assert wrong == {}

@@ -1,0 +1,37 @@
+"""No half-dead table: what goes wrong in a callback of the event loop ends the process.
+
+asyncio would write a traceback and go on, with a timer or a port that nobody looks after any more
+and a watchdog that is still fed. The journal holds all that was acted upon, so a new start is the
+better answer. A request that failed at the service socket is not worth a round; it is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, Final
+
+EX_SOFTWARE: Final = 70
+EX_TEMPFAIL: Final = 75
+_NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-003)\n"
+
+
+def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] = os._exit) -> None:
+    def heard(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, MemoryError):
+            os.write(2, _NO_MEMORY)  # made beforehand: there is nothing left to make it from
+            fatal(EX_TEMPFAIL)
+        said = f"underfelt table: {context['message']}: {type(error).__name__}"
+        if isinstance(error, OSError):
+            said += f": {error.strerror}"
+        print(said, file=sys.stderr, flush=True)
+        if error is not None and "handle" in context and not isinstance(error, OSError):
+            # Where, but not what: the text of an unforeseen error might name a card.
+            traceback.print_tb(error.__traceback__)
+            fatal(EX_SOFTWARE)
+
+    loop.set_exception_handler(heard)
