@@ -92,7 +92,7 @@ def _exhausted(error: OSError | MemoryError) -> int:
     """No descriptor, no memory: said in one line; the journal is as it was at the last sync."""
     named = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
     said = (isinstance(error, OSError) and error.strerror) or "no memory"
-    return _refused(f"{named}{said}; the system gives out, try again (E-RUN-003)", EX_TEMPFAIL)
+    return _refused(f"{named}{said}; the system gives out, try again (E-RUN-004)", EX_TEMPFAIL)
 
 
 def _refused(text: str, code: int) -> int:

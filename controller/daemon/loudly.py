@@ -16,7 +16,7 @@ from typing import Any, Final
 
 EX_SOFTWARE: Final = 70
 EX_TEMPFAIL: Final = 75
-_NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-003)\n"
+_NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-004)\n"
 
 
 def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] = os._exit) -> None:

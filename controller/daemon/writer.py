@@ -126,6 +126,7 @@ class Writer:
         """One group, from the inputs to the disk."""
         orders: list[Order] = []
         effects: list[object] = []
+        self.core.health.disk_full = self.journal.full
         for one in inputs:
             self.counts["inputs"] += 1
             orders += self._take(one, now_us)

@@ -21,6 +21,7 @@ class Around:
     card_hold: str = ""
     """Why the card device holds the deal: a code of the catalogue, or empty."""
     low_supply: bool = False
+    disk_full: bool = False
     power_fail: bool = False
     table_closed: bool = False
     selecting: bool = False

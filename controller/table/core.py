@@ -206,6 +206,8 @@ class TableCore(Sensing):
             return "table closed"
         if self.health.low_supply:
             return "low supply"
+        if self.health.disk_full:
+            return "disk full"
         return self.health.card_hold
 
     def _take_back(self, at_ms: int) -> None:

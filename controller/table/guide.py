@@ -71,6 +71,8 @@ def _idle(state: TableState, around: Around) -> Ask:
         return ask
     if around.low_supply:
         return Ask("low supply", ("WAIT",))
+    if around.disk_full:
+        return Ask("disk full", ("WAIT",))
     return Ask("open", ("OPEN",))
 
 

@@ -24,6 +24,8 @@ class Health:
     jammed: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
     low_supply: bool = False
+    disk_full: bool = False
+    """Told by the writer: the round under way can end, no new one opens."""
     power_fail: bool = False
     door: bool = False
 

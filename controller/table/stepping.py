@@ -109,8 +109,12 @@ class Stepping:
         self._undo = undo
 
     def _arm_from_state(self) -> None:
-        """After a restart in the betting: the acceptors as the wagers on the table allow."""
+        """After a restart: sensors as the journal has them, acceptors as the wagers allow."""
         rules = self.state.rules
+        if rules.book.progressive is not None and not rules.book.acceptor_after_base:
+            locked = (n for n, seat in self.state.seats.items() if seat.locked.get("progressive"))
+            told = {n for n, count in self.state.credits.items() if count} | set(locked)
+            self.credits.levels = dict.fromkeys(told, True)
         if self.state.phase is Phase.BETTING and rules.book.progressive is not None:
             for number in range(1, rules.table.seats + 1):
                 if not rules.book.acceptor_after_base or base_is_valid(self.state, number):
@@ -192,6 +196,7 @@ class Stepping:
             lost=self._lost(),
             card_hold=self.health.card_hold,
             low_supply=self.health.low_supply,
+            disk_full=self.health.disk_full,
             power_fail=self.health.power_fail,
             table_closed=self.table_closed,
             selecting=waits and self._select_us is not None and self._now_us < self._select_us,

@@ -1,4 +1,4 @@
-"""Kills, freezes and starved processes in real time are for ``make slow``: they want the machine."""
+"""Kills, freezes and starved processes in real time want the machine alone: `make slow`."""
 
 from __future__ import annotations
 
