@@ -18,6 +18,7 @@ from controller.daemon.scribe import Scribe
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
 from controller.table.core import TableCore
@@ -106,7 +107,15 @@ class Writer:
         if self.scribe.may_stand:
             self.scribe.stand()
         self.journal.sync()
-        return self._released(list(self.core.orders_now()), [])
+        return self._released(list(self.core.orders_now()), self._owed())
+
+    def _owed(self) -> list[object]:
+        """Effects of the last facts that a power cut may have taken: each is keyed by its round."""
+        state = self.core.state
+        waits = state.phase is Phase.SETTLEMENT and state.claims and state.jackpot is None
+        if waits and not to_open(state):
+            return [fx.ClaimJackpot(state.round_no, state.claims)]
+        return []
 
     def lock(self, why: str, by: str) -> Released:
         """Lock the table out: it stays so over any restart."""

@@ -55,7 +55,7 @@ def outcome(name: str, cut_at: int, seed: int) -> str:
     except AssertionError as error:
         return f"{name}, call {cut_at}, seed {seed}: {error}"
     history = table.writer.core.state.history
-    problems = [] if table.starts == 2 else [f"{table.starts} starts"]
+    problems = [] if table.cuts == 1 else [f"{table.cuts} cuts"]
     if len(history) != len(scenario.rounds):
         problems.append(f"{len(history)} rounds")
     for expected, archive in zip(scenario.rounds, history, strict=False):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -44,6 +45,13 @@ SEGMENT: Final = 1 << 20
 class Bench(VirtualTable):
     """Devices that outlive the computer: a start brings a new rig and opens every port again."""
 
+    def begin(self) -> None:
+        """Each part by itself: the power may go in any of them."""
+        for port in self._behind:
+            self.clock.after(0, partial(self._open, port))
+        for part in (self._sample, self._supply, self._advance):
+            self.clock.after(0, part)
+
     def restart(self) -> None:
         for plug in self._plugs.values():
             plug.open = False
@@ -69,6 +77,7 @@ class CrashTable:
     disk: SimDisk = field(default_factory=SimDisk)
     results: dict[int, Any] = field(default_factory=dict)
     starts: int = 0
+    cuts: int = 0
     on_released: Callable[[Released], None] | None = None
 
     def __post_init__(self) -> None:
@@ -90,7 +99,7 @@ class CrashTable:
     def play(self) -> None:
         clock = self.bench.clock
         self._guarded(self._boot)
-        self.bench.start()
+        self.bench.begin()
         self.director.start()
         while not (self.director.ending.done or self.director.ending.failed):
             due = clock.next_us
@@ -104,6 +113,7 @@ class CrashTable:
             work()
         except PowerCut:
             self._up = False
+            self.cuts += 1
             self.disk = self.disk.after_cut(self._random)
             self.bench.clock.after(BOOT_US, self._boot_again)
 

@@ -23,6 +23,10 @@ def test_the_power_goes_somewhere_in_the_round(name: str) -> None:
     assert [outcome(name, cut, SEED) for cut in cuts] == ["", "", ""]
 
 
+def test_a_claim_whose_message_the_power_cut_took_is_sent_again() -> None:
+    assert outcome("mbs3-plain", 235, 1) == ""
+
+
 def test_a_failing_sync_stops_the_table_and_nothing_leaves_it_afterwards() -> None:
     table = CrashTable(load(find("mbs3-plain")))
     released: list[int] = []

@@ -197,12 +197,12 @@ class VirtualTable:
 
     def _sample(self) -> None:
         levels = {n: self.sim.pins.levels[number] for n, number in self.layout.pins.items()}
-        self.run(self.rig.pins_sampled(levels, self.now_us))
         self.clock.after(SAMPLE_US, self._sample)
+        self.run(self.rig.pins_sampled(levels, self.now_us))
 
     def _supply(self) -> None:
-        self.run(self.rig.supply_read(f"{self.sim.throttled:x}\n", self.now_us))
         self.clock.after(SECOND, self._supply)
+        self.run(self.rig.supply_read(f"{self.sim.throttled:x}\n", self.now_us))
 
     # --- time ----------------------------------------------------------------------------------
 
