@@ -81,7 +81,7 @@ class Runtime:
         self, opened: Mapping[str, Any], missing: list[tuple[str, bytes]], ready: Callable[[], None]
     ) -> None:
         """Journal who we are, let the devices start, then write until stopped."""
-        first = await self._off_loop(self.writer.start, opened, missing)
+        first = await self._off_loop(self.writer.start, opened, missing, now_us())
         self._hub.start()
         self._release(first)
         ready()

@@ -18,6 +18,7 @@ from controller.daemon.scribe import Scribe
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
@@ -98,7 +99,9 @@ class Writer:
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
 
-    def start(self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]]) -> Released:
+    def start(
+        self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
+    ) -> Released:
         """The first group: what the power cut took, who we are, then every order."""
         self.scribe.write(list(missing))
         self._append("opened", opened)
@@ -106,6 +109,8 @@ class Writer:
             self._alarm(alarm)
         if self.scribe.may_stand:
             self.scribe.stand()
+        if not self.locked and (request := selection_due(self.core.state)):
+            self._select(request.round_no, request.seats, now_us)
         self.journal.sync()
         return self._released(list(self.core.orders_now()), self._owed())
 

@@ -151,7 +151,8 @@ class CrashTable:
         if self.scenario.game == "MEGA":
             self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
         self._up = True
-        self._release(self.writer.start({"start": self.starts}, list(replayed.missing)))
+        missing = list(replayed.missing)
+        self._release(self.writer.start({"start": self.starts}, missing, self.bench.now_us))
         if core.state.rules.book.progressive is not None:
             self._put(Told(f.MeterReported(METER), f.Measured("link")))
 

@@ -27,6 +27,10 @@ def test_a_claim_whose_message_the_power_cut_took_is_sent_again() -> None:
     assert outcome("mbs3-plain", 235, 1) == ""
 
 
+def test_a_selection_that_was_not_asked_for_before_the_power_went_is_asked_for() -> None:
+    assert outcome("mega-plain", 125, 1) == ""
+
+
 def test_a_failing_sync_stops_the_table_and_nothing_leaves_it_afterwards() -> None:
     table = CrashTable(load(find("mbs3-plain")))
     released: list[int] = []

@@ -63,7 +63,7 @@ def started(config: LiveConfig) -> Iterator[starting.Started]:
 
 
 def opened(table: starting.Started) -> None:
-    table.writer.start(table.opened, [])
+    table.writer.start(table.opened, [], 0)
     for what in (f.DeckShuffled("red"), f.BetsOpened()):
         table.writer.work([Told(what, DEALER_1)], 0)
 
@@ -81,7 +81,7 @@ def test_a_lock_out_outlives_every_start_until_two_people_clear_it(config: LiveC
         assert says_locked(table.writer.lock("journal damaged", "technician").orders)
     for _ in range(2):
         with started(config) as table:
-            released = table.writer.start(table.opened, [])
+            released = table.writer.start(table.opened, [], 0)
             assert table.writer.locked == "journal damaged"
             assert says_locked(released.orders)
             assert released.status["locked"] == "journal damaged"
@@ -89,10 +89,10 @@ def test_a_lock_out_outlives_every_start_until_two_people_clear_it(config: LiveC
             assert says_locked(later.orders)
             assert table.writer.core.state.phase is Phase.BETTING
     with started(config) as table:
-        table.writer.start(table.opened, [])
+        table.writer.start(table.opened, [], 0)
         assert not says_locked_any(table.writer.unlock(["S1", "S2"]).orders)
     with started(config) as table:
-        table.writer.start(table.opened, [])
+        table.writer.start(table.opened, [], 0)
         assert table.writer.locked == ""
         assert table.writer.core.state.phase is Phase.BETTING
 

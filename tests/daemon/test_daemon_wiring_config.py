@@ -72,7 +72,7 @@ class Running:
             lambda: load_live(self.site, starting.KINDS),
             lambda loaded: starting.opening_of(loaded, TODAY),
         )
-        released = self.writer.start(self.started.opened, list(self.started.replayed.missing))
+        released = self.writer.start(self.started.opened, list(self.started.replayed.missing), 0)
         self.status = released.status
         return released
 

@@ -208,7 +208,7 @@ def test_it_is_written_every_twenty_rounds() -> None:
 def test_a_state_that_cannot_be_read_is_told_and_stops_nothing() -> None:
     def broken(table: CrashTable) -> None:
         table.writer.decks = Decks.restored(b'{"v":9}')
-        table.writer.start({}, [])
+        table.writer.start({}, [], 0)
 
     table = played("mbs3-plain", broken)
     (alarm,) = [a for a in table.writer.status()["alarms"] if a["code"] == "E-DCK-020"]

@@ -306,12 +306,23 @@ def lock(state: TableState) -> Step:
         effects += [fx.ArmAcceptor(n, False) for n in range(1, rules.table.seats + 1)]
         if contributions:
             effects.append(fx.PostContributions(state.round_no, contributions))
-    if rules.book.magic_card is not None:
-        pool = tuple(n for n, _ in contributions)
-        if rules.table.lucky_pool == "all_seats":
-            pool = tuple(range(1, rules.table.seats + 1))
-        effects.append(fx.RequestSelection(state.round_no, pool))
+    if request := selection_due(state):
+        effects.append(request)
     return state, (*effects, deal_prompt(state))
+
+
+def selection_due(state: TableState) -> fx.RequestSelection | None:
+    """What to ask the selector for: at the lock, and again after a restart before the first card
+    or before a committed draw was told."""
+    rules = state.rules
+    told_later = state.commitment is not None and state.phase in (Phase.DEALING, Phase.DECISION_1)
+    waits = state.phase is Phase.LOCKED or told_later
+    if rules.book.magic_card is None or state.revealed or not waits:
+        return None
+    pool = tuple(n for n, seat in state.seats.items() if PROGRESSIVE in seat.locked)
+    if rules.table.lucky_pool == "all_seats":
+        pool = tuple(range(1, rules.table.seats + 1))
+    return fx.RequestSelection(state.round_no, pool)
 
 
 def _accepted(state: TableState, spot: str, base_valid: bool) -> bool:
