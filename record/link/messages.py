@@ -1,0 +1,209 @@
+"""The messages of the link, strictly decoded: one JSON object in one ZeroMQ frame.
+
+A table connects with a DEALER, the server listens with a ROUTER; both prove their CURVE keys. The
+server knows the table by its key, never by what a message says. Version 2 is spoken; a table that
+is one version behind is served.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from record.link.events import AnyBody, Cents, Count, Round, Seat, Word
+
+VERSION: Final = 2
+VERSIONS: Final = (1, 2)
+LONGEST: Final = 65_536
+"""Bytes of a message; a longer one is refused before it is read."""
+
+Hash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+JournalId = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
+Code = Annotated[str, msgspec.Meta(pattern="^E-[A-Z]{3,4}-[0-9]{3}$")]
+Text = Annotated[str, msgspec.Meta(max_length=500)]
+AwardId = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
+AwardState = Literal["claimed", "locked", "verified", "approved", "paid", "rejected", "withdrawn"]
+
+
+class Message(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="t"
+):
+    """The kind of a message is its ``t``."""
+
+
+class MeterValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One level of a pool as players may see it."""
+
+    pool: Word
+    level: Word
+    cents: Cents
+    """Whole cents of what the ledger has committed, never more."""
+    generation: Count
+    pending: Count = 0
+    """Hits that are locked and not yet paid or rejected (since version 2)."""
+
+
+# --- from a table -----------------------------------------------------------------------------
+
+
+class Hello(Message, frozen=True, tag="hello"):
+    """First on every connection, and again whenever the server asks for it."""
+
+    versions: tuple[int, ...]
+    table: Word
+    journal: JournalId
+    sent: Count
+    """Number of the last event in the table's journal; 0 if there is none."""
+    seq: Count
+    head: Hash
+    """Number and hash of the journal's last record."""
+    game: Word
+    program: Word
+    configuration: Hash
+    meter_rule: Literal["sequential", "snapshot"] = "sequential"
+
+
+class Event(Message, frozen=True, tag="event"):
+    n: Annotated[int, msgspec.Meta(ge=1, lt=1 << 53)]
+    """Its number among the events of this journal."""
+    seq: Count
+    hash: Hash
+    """Number and hash of the journal record that it stands in."""
+    at_ms: Count
+    body: AnyBody
+
+
+class Checkpoint(Message, frozen=True, tag="checkpoint"):
+    """Where the journal ends now, so that nobody can rewrite it unseen; at least every 60 s."""
+
+    seq: Count
+    hash: Hash
+    at_ms: Count
+
+
+class Beat(Message, frozen=True, tag="beat"):
+    """Both ways. The answer to a table's beat carries its ``at_ms`` back."""
+
+    at_ms: Count
+    meters: tuple[MeterValue, ...] = ()
+
+
+class Bye(Message, frozen=True, tag="bye"):
+    """Both ways: a clean end."""
+
+    why: Text = ""
+
+
+# --- from the server --------------------------------------------------------------------------
+
+
+class Welcome(Message, frozen=True, tag="welcome"):
+    version: int
+    server: Word
+    epoch: Count
+    n: Count
+    """The server has this journal's events up to here: send what follows."""
+    beat_ms: Annotated[int, msgspec.Meta(ge=100, le=60_000)]
+    meters: tuple[MeterValue, ...]
+
+
+class Ack(Message, frozen=True, tag="ack"):
+    """Every event up to ``n`` is durable at the server. Not a permission to forget it."""
+
+    n: Count
+    meters: tuple[MeterValue, ...] = ()
+
+
+class Noted(Message, frozen=True, tag="noted"):
+    """A checkpoint is durable at the server."""
+
+    seq: Count
+
+
+class Refused(Message, frozen=True, tag="refused"):
+    """``n``: the event it is about, 0 for the connection. ``expected``: in a gap, the next number.
+    ``halted``: nothing more is taken from this journal until people have looked into it."""
+
+    code: Code
+    text: Text
+    n: Count = 0
+    expected: Count = 0
+    halted: bool = False
+
+
+class LockedAward(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """``[seat, award, cents]``."""
+
+    seat: Seat
+    award: AwardId
+    cents: Cents
+
+
+class Locked(Message, frozen=True, tag="locked"):
+    """The claims of a round have their amount of record. Said again until the round is over."""
+
+    round: Round
+    jackpot_cents: Cents
+    """What percentages are taken from: the ledger at the lock, this round's wagers included."""
+    reset_cents: Cents
+    """The meter after a 100 % award."""
+    awards: tuple[LockedAward, ...]
+    position: Count = 1
+    """Its place among hits that were pending together."""
+    policy: Word = "strict_order"
+
+
+class AwardChanged(Message, frozen=True, tag="award"):
+    round: Round
+    seat: Seat
+    award: AwardId
+    state: AwardState
+    cents: Cents
+
+
+class MysteryWon(Message, frozen=True, tag="mystery"):
+    """A wager of this table's event brought a level to its hidden trigger."""
+
+    round: Round
+    seat: Seat
+    award: AwardId
+    level: Word
+    cents: Cents
+
+
+class SelectionCommitted(Message, frozen=True, tag="committed"):
+    round: Round
+    digest: Hash
+
+
+class SelectionRevealed(Message, frozen=True, tag="revealed"):
+    """``draw`` is the body that `underfelt draws verify` reads."""
+
+    round: Round
+    draw: dict[str, Any]
+
+
+class Meters(Message, frozen=True, tag="meters"):
+    """On the PUB socket, topic ``meters``: absolute values; ``seq`` counts publications."""
+
+    server: Word
+    epoch: Count
+    seq: Count
+    meters: tuple[MeterValue, ...]
+
+
+FromTable = Hello | Event | Checkpoint | Beat | Bye
+FromServer = (
+    Welcome
+    | Ack
+    | Noted
+    | Refused
+    | Locked
+    | AwardChanged
+    | MysteryWon
+    | SelectionCommitted
+    | SelectionRevealed
+    | Beat
+    | Bye
+)
