@@ -39,7 +39,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "drivers.transport": ("drivers", "serial", "smbus2", "gpiozero"),
     "drivers": ("drivers",),
     "record": ("record", "msgspec"),
-    "link": ("link", "record", "msgspec"),
+    "link.ledger": ("link.ledger", "link.rows", "record", "msgspec"),
+    "link.store": ("link.store", "link.rows", "record", "msgspec", "psycopg"),
+    "link": ("link", "record", "msgspec", "zmq", "nacl"),
     "hw_sim.client": ("hw_sim.client", "gpiozero"),
     "hw_sim": ("hw_sim",),
 }

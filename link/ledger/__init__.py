@@ -1,0 +1,1 @@
+"""PURE: pools, jackpots and their money. No I/O; time and chance come in."""

@@ -1,0 +1,1 @@
+"""The ZeroMQ shell around the ledger and its store."""

@@ -1,0 +1,1 @@
+"""Where a group becomes durable: one contract, SQLite and PostgreSQL."""
