@@ -1,0 +1,229 @@
+"""Wagers into the pools, and back out of them when a round is void. Exact, seat by seat."""
+
+from __future__ import annotations
+
+from link.ledger import mystery
+from link.ledger.claims import lock_mystery
+from link.ledger.level import DEFICIT, DISPLAY, ENVY, RESERVE, WAGERS, Level
+from link.ledger.rounds import OPEN, Part, Post, RoundBook, Spread, Streams
+from link.ledger.state import Journal, Poison, PoolState, Reply, State
+from record.link.events import Contributed, Reversed, Wager
+
+POISON = "E-LNK-017"
+UNREASONABLE = "E-LNK-016"
+
+
+def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply] | None:
+    """The hot path. None where there is nothing to say beside the ack."""
+    number = body.round
+    book = journal.rounds.get(number)
+    pool = state.pool_of.get(journal.table) if book is None else state.pools[book.pool]
+    if pool is None:
+        raise Poison(POISON, f"round {number}: table {journal.table} plays for no pool")
+    total, allowed, wagers = 0, pool.allowed, body.wagers
+    for wager in wagers:
+        if (wager.cents, wager.credits) not in allowed:
+            raise Poison(
+                UNREASONABLE,
+                f"seat {wager.seat}: {wager.cents} cents with {wager.credits} credits is no wager "
+                f"of pool {pool.pool}",
+            )
+        total += wager.cents
+    _check_round(pool, journal, book, body, total)
+    if book is None:
+        book = state.new_book(journal, pool.pool, number)
+    event = state.event
+    slow: list[Level] | None = None
+    for level in pool.levels:
+        balances, terms = level.balances, level.plain
+        shown = total * terms.rate
+        hidden = total * terms.hidden
+        if (
+            balances[DISPLAY] + shown > level.brink
+            or balances[RESERVE] + hidden > level.reserve_brink
+        ):
+            slow = [*(slow or ()), level]
+            continue
+        envy = total * terms.envy
+        balances[WAGERS] -= shown + hidden + envy
+        balances[DISPLAY] += shown
+        level.display_sum += shown
+        if hidden:
+            balances[RESERVE] += hidden
+            level.hidden_sum += hidden
+        if envy:
+            balances[ENVY] += envy
+            level.envy_sum += envy
+        if not level.first:
+            level.first = event
+            state.touch(level)
+        level.through = event
+        counted = level.state
+        counted.wagers += len(wagers)
+        counted.wagered_cents += total
+    if slow is None:
+        book.posts.append(Post(wagers, pool.spreads))
+        return None
+    return _seat_by_seat(state, journal, book, wagers, slow)
+
+
+def _check_round(
+    pool: PoolState, journal: Journal, book: RoundBook | None, body: Contributed, total: int
+) -> None:
+    wagers = body.wagers
+    if len({wager.seat for wager in wagers}) != len(wagers):
+        raise Poison(POISON, f"round {body.round}: a seat stands twice among its wagers")
+    if book is not None:
+        put = {wager.seat for post in book.posts for wager in post.wagers}
+        again = [wager.seat for wager in wagers if wager.seat in put]
+        if again:
+            raise Poison(POISON, f"round {body.round}: seat {again[0]} has contributed already")
+        total += sum(wager.cents for post in book.posts for wager in post.wagers)
+    elif body.round <= journal.forgotten:
+        raise Poison(POISON, f"round {body.round} comes after round {journal.forgotten}")
+    if total > pool.most_cents:
+        raise Poison(
+            UNREASONABLE,
+            f"round {body.round}: {total} cents; expected at most {pool.most_cents}, every seat of "
+            f"pool {pool.pool} with the largest wager",
+        )
+
+
+def _seat_by_seat(
+    state: State, journal: Journal, book: RoundBook, wagers: tuple[Wager, ...], slow: list[Level]
+) -> list[Reply]:
+    """A ceiling, a full reserve or a trigger is near: where each seat's money goes is kept."""
+    spreads: list[Spread] = []
+    replies: list[Reply] = []
+    for level in state.pools[book.pool].levels:
+        if level not in slow:
+            spreads.append(level.plain)
+            continue
+        exact: dict[int, tuple[int, Streams]] = {}
+        plain = level.plain
+        winners = []
+        for wager in wagers:
+            exact[wager.seat] = (level.generation, _post_seat(state, level, wager))
+            if level.balances[DISPLAY] >= level.trigger_units:
+                winners.append(lock_mystery(state, journal, book, level, wager.seat))
+        level.state.wagers += len(wagers)
+        level.state.wagered_cents += sum(wager.cents for wager in wagers)
+        state.touch(level)
+        spreads.append(
+            Spread(level.name, plain.generation, plain.rate, plain.hidden, plain.envy, exact)
+        )
+        replies += [(journal.table, mystery.told(held)) for held in winners]
+    book.posts.append(Post(wagers, tuple(spreads)))
+    return replies
+
+
+def _post_seat(state: State, level: Level, wager: Wager) -> Streams:
+    event, terms, cents = state.event, level.plain, wager.cents
+    visible = level.to_display(cents * terms.rate)
+    for account, units in visible:
+        why = "contribution" if account == DISPLAY else "overflow"
+        level.add(WAGERS, account, units, why, event)
+        if account != DISPLAY:
+            level.state.overflow_units += units
+    hidden = level.to_reserve(cents * terms.hidden)
+    for account, units in hidden:
+        level.add(WAGERS, account, units, "hidden" if account == RESERVE else "reserve full", event)
+    envy = cents * terms.envy
+    if envy:
+        level.add(WAGERS, ENVY, envy, "envy fund", event)
+    return Streams(tuple(visible), tuple(hidden), envy)
+
+
+# --- back ---------------------------------------------------------------------------------------
+
+
+def reverse(state: State, journal: Journal, body: Reversed) -> list[Reply]:
+    """The wagers went back to the players; their part of the pools goes back where it came from."""
+    book = journal.rounds.get(body.round)
+    if book is None:
+        raise Poison(POISON, f"round {body.round} is not known, so nothing of it can be reversed")
+    if len({wager.seat for wager in body.wagers}) != len(body.wagers):
+        raise Poison(POISON, f"round {body.round}: a seat stands twice among its reversals")
+    for wager in body.wagers:
+        stands = book.wagered(wager.seat)
+        if not 0 < wager.cents <= stands:
+            raise Poison(
+                POISON,
+                f"round {body.round}, seat {wager.seat}: {wager.cents} cents reversed, but "
+                f"{stands} stand",
+            )
+    pool = state.pools[book.pool]
+    for wager in body.wagers:
+        post = next(p for p in book.posts if any(w.seat == wager.seat for w in p.wagers))
+        before = book.back.get(wager.seat, 0)
+        put = next(w for w in post.wagers if w.seat == wager.seat)
+        for spread in post.spreads:
+            level = pool.level(spread.level)
+            _take_back(state, level, spread, put, back=(before, wager.cents))
+        book.back[wager.seat] = before + wager.cents
+    _warn(state, journal, book)
+    return []
+
+
+def _take_back(
+    state: State, level: Level, spread: Spread, wager: Wager, *, back: tuple[int, int]
+) -> None:
+    """``back``: cents of the wager that are back already, and cents that go back now. The last that
+    came in are the first to go out."""
+    put, (before, cents) = wager.cents, back
+    if spread.exact is None:
+        generation = spread.generation
+        streams = Streams(
+            ((DISPLAY, put * spread.rate),), ((RESERVE, put * spread.hidden),), put * spread.envy
+        )
+    else:
+        generation, streams = spread.exact[wager.seat]
+    for account, units in _last(streams.visible, put, before, cents):
+        _out(state, level, account, units, generation)
+        if account != DISPLAY:
+            level.state.overflow_units -= units
+    for account, units in _last(streams.hidden, put, before, cents):
+        _out(state, level, account, units, generation)
+    for account, units in _last(((ENVY, streams.envy),), put, before, cents):
+        _out(state, level, account, units, generation)
+    level.state.wagered_cents -= cents
+    if before + cents == put:
+        level.state.wagers -= 1
+    state.touch(level)
+
+
+def _last(stream: tuple[Part, ...], put: int, before: int, cents: int) -> list[Part]:
+    """Of a stream that ``put`` cents made, the part of the last ``cents`` but ``before``."""
+    rate = sum(units for _, units in stream) // put
+    spared, wanted = before * rate, cents * rate
+    found = []
+    for account, part in reversed(stream):
+        gone = min(part, spared)
+        spared -= gone
+        back = min(part - gone, wanted)
+        wanted -= back
+        if back:
+            found.append((account, back))
+    return found
+
+
+def _out(state: State, level: Level, account: str, units: int, generation: int) -> None:
+    """From where it went, as far as it is still there; what is gone is a deficit of the house."""
+    if account == DISPLAY and generation not in level.state.living:
+        # Its jackpot is out. If that is restored one day, this is settled then.
+        level.state.owed[generation] = level.state.owed.get(generation, 0) + units
+        state.move(level, DEFICIT, WAGERS, units, "reversal after a win")
+        return
+    there = min(units, max(0, level.balances[account]))
+    state.move(level, account, WAGERS, there, "reversal")
+    state.move(level, DEFICIT, WAGERS, units - there, "reversal after a win")
+
+
+def _warn(state: State, journal: Journal, book: RoundBook) -> None:
+    for held in book.awards:
+        if held.state in OPEN and not book.wagered(held.seat):
+            state.alarm(
+                "E-POOL-041",
+                journal.table,
+                f"the wager behind award {held.award} went back; it is to be withdrawn or rejected",
+            )
