@@ -191,12 +191,9 @@ def check_members(terms: PoolTerms, where: str) -> None:
     if not terms.denominations_cents:
         raise PoolError("E-POOL-015", f"{where}.denominations_cents: none; expected at least one")
     games = sorted(set(terms.tables.values()))
-    if len(games) < 2:
-        return
-    missing = [game for game in games if game not in terms.games]
-    if missing or not terms.equal_cost:
+    if len(games) > 1 and not terms.equal_cost:
         raise PoolError(
             "E-POOL-016",
-            f"{where}: {', '.join(games)} share it; expected a par sheet of each and equal cost, "
-            "or an exception with its reason",
+            f"{where}: {', '.join(games)} share it; expected a comparison of their par sheets, or "
+            "an exception with its reason",
         )
