@@ -73,6 +73,8 @@ def approve(state: State, order: Approve, by: Person) -> list[Reply]:
     """Two people of different roles, one after the other."""
     held = find(state, order.award)
     _must(held, "verified")
+    if not state.journals[held.journal].rounds[held.round].wagered(held.seat):
+        raise PoolError("E-POOL-022", f"award {held.award}: its wager went back; reject it")
     account, role = held.first
     if not account:
         held.first = (by.account, by.role)

@@ -220,10 +220,8 @@ def _out(state: State, level: Level, account: str, units: int, generation: int) 
 
 
 def _warn(state: State, journal: Journal, book: RoundBook) -> None:
-    for held in book.awards:
+    """The table withdraws a claim of its own; of a mystery it may know nothing any more."""
+    for held in book.mysteries():
         if held.state in OPEN and not book.wagered(held.seat):
-            state.alarm(
-                "E-POOL-041",
-                journal.table,
-                f"the wager behind award {held.award} went back; it is to be withdrawn or rejected",
-            )
+            text = f"the wager behind award {held.award} went back; it is to be rejected"
+            state.alarm("E-POOL-041", journal.table, text)

@@ -178,8 +178,8 @@ class MemoryStore:
 class Table:
     """Numbers its events; each stands in a journal record of its own."""
 
-    def __init__(self, name: str, journal: str = "", game: str = "MBS3") -> None:
-        self.name, self.game = name, game
+    def __init__(self, name: str, journal: str = "", rule: str = "sequential") -> None:
+        self.name, self.rule = name, rule
         self.journal = journal or hashlib.sha256(name.encode()).hexdigest()[:32]
         self.sent: list[Event] = []
         self.seq = 0
@@ -208,7 +208,8 @@ class Table:
             "sent": len(self.sent),
             "seq": self.seq,
             "head": self.head,
-            "game": self.game,
+            "game": "MBS3",
+            "meter_rule": self.rule,
             "program": "test",
             "configuration": NIL,
         }
@@ -228,7 +229,8 @@ class Floor:
         self.grouped = True
         """False: one group for many calls, until ``commit``."""
         self.start()
-        self.tables = {name: Table(name) for name in tables}
+        rule = self.pools[0].levels[0].meter_rule
+        self.tables = {name: Table(name, rule=rule) for name in tables}
         for name in tables:
             assert self.hello(name).refused is None
 
