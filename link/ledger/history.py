@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import msgspec
 
@@ -17,7 +18,7 @@ from link.ledger.errors import LedgerBroken
 from link.ledger.invariants import check_steps
 from link.ledger.ledger import Ledger
 from link.ledger.mystery import Sealer
-from link.ledger.orders import Draw, Given
+from link.ledger.orders import Draw, Given, Resume
 from link.rows import (
     AlarmRow,
     AwardRow,
@@ -35,6 +36,9 @@ from record.link.events import Contributed, Reversed
 
 GROUPED = 256
 """Events applied again between two checks."""
+
+
+_given: Final = msgspec.json.Decoder(Given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Opened:
         for row in events:
             if row.table:
                 continue
-            order = msgspec.json.decode(row.body, type=Given).order
+            order = _given.decode(row.body).order
             if isinstance(order, Draw):
                 key = (order.pool, order.level)
                 if order.opened:
@@ -145,11 +149,11 @@ def check_entries(entries: Iterable[Entry], balances: Iterable[BalanceRow]) -> N
 
 def check_awards(history: History) -> None:
     """I9, I10 legal steps; I11 one order; I12 a wager behind every award."""
-    states: dict[str, str] = {}
-    check_steps(history.steps, states)
+    last: dict[str, AwardStep] = {}
+    check_steps(history.steps, last)
     orders: set[tuple[str, int]] = set()
     for award in history.awards:
-        if states.get(award.award) != award.state:
+        if award.award not in last or last[award.award].state != award.state:
             raise LedgerBroken("I10", f"award {award.award} is {award.state}, not its last step")
         if (award.pool, award.order) in orders:
             raise LedgerBroken("I11", f"award {award.award}: order {award.order} was given before")
@@ -163,8 +167,14 @@ def check_awards(history: History) -> None:
 
 def _check_wagers(events: Iterable[EventRow], awards: Mapping[int, list[AwardRow]]) -> None:
     wagered = Counter[tuple[str, int, int]]()
+    skipped: set[tuple[str, int, str]] = set()
     for row in events:
         if not row.table:
+            order = _given.decode(row.body).order
+            if isinstance(order, Resume):
+                skipped.add((order.journal, order.skip, order.skip_hash))
+            continue
+        if (row.journal, row.n, row.hash) in skipped:
             continue
         body = body_of(row.body)
         if isinstance(body, Contributed | Reversed):

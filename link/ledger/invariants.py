@@ -76,6 +76,7 @@ def _check_transfers(state: State) -> None:
 
 def check_group(state: State, group: Group) -> None:
     """Before a group is handed over."""
+    check_steps(group.steps, {})
     if state.changed_levels:
         pending = _pending(state) if state.awards else {}
         for key, level in state.changed_levels.items():
@@ -83,7 +84,6 @@ def check_group(state: State, group: Group) -> None:
             _check_generation(state, level)
     if any(account == TRANSFER for _, _, account in group.balances):
         _check_transfers(state)
-    check_steps(group.steps, {})
     counted = dict(group.journals_before)
     for event in group.events:
         if event.journal:
@@ -108,16 +108,22 @@ def _check_generation(state: State, level: Level) -> None:
         )
 
 
-def check_steps(steps: Iterable[AwardStep], states: dict[str, str]) -> None:
-    """I9, I10: only legal transitions, so an award is paid at most once. ``states`` are those
-    before the steps; an award that is not among them may be in any state before its first step
-    here, but for the first step of all."""
+def check_steps(steps: Iterable[AwardStep], last: dict[str, AwardStep]) -> None:
+    """I9, I10: only legal transitions, so an award is paid at most once, after two people of
+    different roles. ``last`` holds the last step of each award; of one that is not in it, the first
+    step here can only be judged if it is the first of all."""
     for step in steps:
-        before = states.get(step.award)
-        if before is None:
-            before = "" if step.step == 1 else None
-        if before is not None and step.state not in LEGAL[before]:
+        before = last.get(step.award)
+        last[step.award] = step
+        if before is None and step.step > 1:
+            continue
+        was, number = ("", 0) if before is None else (before.state, before.step)
+        if step.state not in LEGAL[was] or step.step != number + 1:
             raise LedgerBroken(
-                "I10", f"award {step.award}: {step.state} after {before or 'nothing'}"
+                "I10",
+                f"award {step.award}: step {step.step}, {step.state}, after step {number}, "
+                f"{was or 'nothing'}",
             )
-        states[step.award] = step.state
+        alone = before is not None and (step.by == before.by or step.role == before.role)
+        if step.state == "approved" and alone:
+            raise LedgerBroken("I10", f"award {step.award}: not approved by two people")
