@@ -20,95 +20,84 @@ def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply]
     pool = state.pool_of.get(journal.table) if book is None else state.pools[book.pool]
     if pool is None:
         raise Poison(POISON, f"round {number}: table {journal.table} plays for no pool")
-    total, allowed, wagers = 0, pool.allowed, body.wagers
+    total, seats, allowed, wagers = 0, 0, pool.allowed, body.wagers
     for wager in wagers:
-        if (wager.cents, wager.credits) not in allowed:
+        seat, cents = 1 << wager.seat, wager.cents
+        if seats & seat:
+            raise Poison(POISON, f"round {number}: seat {wager.seat} stands twice")
+        if (cents, wager.credits) not in allowed:
             raise Poison(
                 UNREASONABLE,
-                f"seat {wager.seat}: {wager.cents} cents with {wager.credits} credits is no wager "
+                f"seat {wager.seat}: {cents} cents with {wager.credits} credits is no wager "
                 f"of pool {pool.pool}",
             )
-        total += wager.cents
-    _check_round(pool, journal, book, body, total)
+        seats |= seat
+        total += cents
+    if book is not None:
+        _check_more(pool, book, wagers, total)
+    elif number <= journal.forgotten:
+        raise Poison(POISON, f"round {number} comes after round {journal.forgotten}")
+    elif total > pool.most_cents:
+        raise _too_much(pool, number, total)
     if book is None:
         book = state.new_book(journal, pool.pool, number)
     event = state.event
-    slow: list[Level] | None = None
-    for level in pool.levels:
-        balances, terms = level.balances, level.plain
-        shown = total * terms.rate
-        hidden = total * terms.hidden
-        if (
-            balances[DISPLAY] + shown > level.brink
-            or balances[RESERVE] + hidden > level.reserve_brink
-        ):
-            slow = [*(slow or ()), level]
-            continue
-        envy = total * terms.envy
-        balances[WAGERS] -= shown + hidden + envy
-        balances[DISPLAY] += shown
-        level.display_sum += shown
-        if hidden:
-            balances[RESERVE] += hidden
-            level.hidden_sum += hidden
-        if envy:
-            balances[ENVY] += envy
-            level.envy_sum += envy
-        if not level.first:
-            level.first = event
-            state.touch(level)
-        level.through = event
-        counted = level.state
-        counted.wagers += len(wagers)
-        counted.wagered_cents += total
-    if slow is None:
-        book.posts.append(Post(wagers, pool.spreads))
-        return None
-    return _seat_by_seat(state, journal, book, wagers, slow)
+    came = pool.came + total
+    if came > pool.room:
+        state.settle()
+        pool.room = min(level.room_cents() for level in pool.levels)
+        came = total
+        if came > pool.room:
+            return _seat_by_seat(state, journal, book, wagers, total)
+    pool.came = came
+    pool.count += len(wagers)
+    pool.last_event = event
+    if not pool.first_event:
+        pool.first_event = event
+        state.unsettled.append(pool)
+    book.posts.append(Post(wagers, pool.spreads))
+    return None
 
 
-def _check_round(
-    pool: PoolState, journal: Journal, book: RoundBook | None, body: Contributed, total: int
-) -> None:
-    wagers = body.wagers
-    if len({wager.seat for wager in wagers}) != len(wagers):
-        raise Poison(POISON, f"round {body.round}: a seat stands twice among its wagers")
-    if book is not None:
-        put = {wager.seat for post in book.posts for wager in post.wagers}
-        again = [wager.seat for wager in wagers if wager.seat in put]
-        if again:
-            raise Poison(POISON, f"round {body.round}: seat {again[0]} has contributed already")
-        total += sum(wager.cents for post in book.posts for wager in post.wagers)
-    elif body.round <= journal.forgotten:
-        raise Poison(POISON, f"round {body.round} comes after round {journal.forgotten}")
+def _check_more(pool: PoolState, book: RoundBook, wagers: tuple[Wager, ...], total: int) -> None:
+    """Further wagers of a round that has some."""
+    put = {wager.seat for post in book.posts for wager in post.wagers}
+    again = [wager.seat for wager in wagers if wager.seat in put]
+    if again:
+        raise Poison(POISON, f"round {book.round}: seat {again[0]} has contributed already")
+    total += sum(wager.cents for post in book.posts for wager in post.wagers)
     if total > pool.most_cents:
-        raise Poison(
-            UNREASONABLE,
-            f"round {body.round}: {total} cents; expected at most {pool.most_cents}, every seat of "
-            f"pool {pool.pool} with the largest wager",
-        )
+        raise _too_much(pool, book.round, total)
+
+
+def _too_much(pool: PoolState, number: int, total: int) -> Poison:
+    return Poison(
+        UNREASONABLE,
+        f"round {number}: {total} cents; expected at most {pool.most_cents}, every seat of "
+        f"pool {pool.pool} with the largest wager",
+    )
 
 
 def _seat_by_seat(
-    state: State, journal: Journal, book: RoundBook, wagers: tuple[Wager, ...], slow: list[Level]
+    state: State, journal: Journal, book: RoundBook, wagers: tuple[Wager, ...], total: int
 ) -> list[Reply]:
     """A ceiling, a full reserve or a trigger is near: where each seat's money goes is kept."""
     spreads: list[Spread] = []
     replies: list[Reply] = []
+    event = state.event
     for level in state.pools[book.pool].levels:
-        if level not in slow:
-            spreads.append(level.plain)
+        state.touch(level)
+        plain = level.plain
+        if total <= level.room_cents():
+            level.add_plain(total, len(wagers), event, event)
+            spreads.append(plain)
             continue
         exact: dict[int, tuple[int, Streams]] = {}
-        plain = level.plain
         winners = []
         for wager in wagers:
             exact[wager.seat] = (level.generation, _post_seat(state, level, wager))
             if level.balances[DISPLAY] >= level.trigger_units:
                 winners.append(lock_mystery(state, journal, book, level, wager.seat))
-        level.state.wagers += len(wagers)
-        level.state.wagered_cents += sum(wager.cents for wager in wagers)
-        state.touch(level)
         spreads.append(
             Spread(level.name, plain.generation, plain.rate, plain.hidden, plain.envy, exact)
         )
@@ -122,16 +111,17 @@ def _post_seat(state: State, level: Level, wager: Wager) -> Streams:
     visible = level.to_display(cents * terms.rate)
     for account, units in visible:
         why = "contribution" if account == DISPLAY else "overflow"
-        level.add(WAGERS, account, units, why, event)
+        level.add(account, units, why, event, event)
         if account != DISPLAY:
             level.state.overflow_units += units
     hidden = level.to_reserve(cents * terms.hidden)
     for account, units in hidden:
-        level.add(WAGERS, account, units, "hidden" if account == RESERVE else "reserve full", event)
-    envy = cents * terms.envy
-    if envy:
-        level.add(WAGERS, ENVY, envy, "envy fund", event)
-    return Streams(tuple(visible), tuple(hidden), envy)
+        why = "hidden" if account == RESERVE else "reserve full"
+        level.add(account, units, why, event, event)
+    level.add(ENVY, cents * terms.envy, "envy fund", event, event)
+    level.state.wagers += 1
+    level.state.wagered_cents += cents
+    return Streams(tuple(visible), tuple(hidden), cents * terms.envy)
 
 
 # --- back ---------------------------------------------------------------------------------------

@@ -248,9 +248,10 @@ class Ledger:
 
     def _effect(self, journal: Journal, body: ev.AnyBody) -> list[Reply] | None:
         state = self.state
+        if isinstance(body, ev.Contributed):
+            return contributions.contribute(state, journal, body)
+        state.settle()
         match body:
-            case ev.Contributed():
-                return contributions.contribute(state, journal, body)
             case ev.RoundPlayed():
                 return fixed.played(state, journal, body)
             case ev.Reversed():
@@ -315,6 +316,7 @@ class Ledger:
     def _do(self, order: Order, by: Person) -> list[Reply]:
         """One order; ``PoolError`` before anything has changed."""
         state = self.state
+        state.settle()
         match order:
             case o.Verify():
                 return awards.verify(state, order, by)
@@ -384,6 +386,7 @@ class Ledger:
     def meters(self, table: str | None = None) -> tuple[MeterValue, ...]:
         """What may be shown once the changes so far are committed: all levels, or those of the pool
         that a table plays for."""
+        self.state.settle()
         if table is None:
             return tuple(m for pool in self.state.pools.values() for m in pool.meters())
         pool = self.state.pool_of.get(table)
@@ -391,11 +394,13 @@ class Ledger:
 
     def level_meters(self) -> list[LevelMeters]:
         """The meters of every level, for reports."""
+        self.state.settle()
         return [level.meters() for level in self.state.levels()]
 
     def group(self, epoch: int) -> Group:
         """All that changed since the last call, checked (``LedgerBroken`` if it does not hold)."""
         state = self.state
+        state.settle()
         for level in state.changed_levels.values():
             state.flush(level)
         group = Group(

@@ -124,18 +124,13 @@ class Sum:
 
 
 class Level:
-    """``balances`` add up to 0 at all times. The hot path adds to ``display_sum``, ``hidden_sum``,
-    ``envy_sum`` directly (``contributions``); everything else goes through ``move``."""
+    """``balances`` add up to 0 at all times."""
 
     __slots__ = (
         "balances",
         "brink",
         "committed_generation",
-        "display_sum",
-        "envy_sum",
-        "first",
         "generation",
-        "hidden_sum",
         "hits",
         "limit",
         "name",
@@ -143,13 +138,11 @@ class Level:
         "open_awards",
         "plain",
         "pool",
-        "reserve_brink",
         "reserve_limit",
         "state",
         "sums",
         "terms",
         "terms_json",
-        "through",
         "touched",
         "trigger_units",
     )
@@ -164,8 +157,6 @@ class Level:
         self.open_awards = 0
         """Locked and not yet final."""
         self.trigger_units = NEVER
-        self.display_sum = self.hidden_sum = self.envy_sum = 0
-        self.first = self.through = 0
         self.sums: dict[tuple[str, str, str], Sum] = {}
         self.touched: set[str] = set()
         self.adopt(terms)
@@ -177,7 +168,6 @@ class Level:
         limit, reserve = terms.limit_cents, terms.reserve_max_cents
         self.limit = NEVER if limit is None else to_units(limit)
         self.reserve_limit = NEVER if reserve is None else to_units(reserve)
-        self.reserve_brink = self.reserve_limit if terms.hidden_ppm else NEVER
         self.plain = Spread(
             self.name, self.generation, terms.rate_ppm, terms.hidden_ppm, terms.envy_ppm
         )
@@ -198,17 +188,37 @@ class Level:
 
     # --- moving money ---------------------------------------------------------------------------
 
-    def add(self, debit: str, credit: str, units: int, why: str, event: int) -> None:
-        """Part of a contribution: summed up with the others of the group."""
-        balances = self.balances
-        balances[debit] -= units
-        balances[credit] += units
-        found = self.sums.get((debit, credit, why))
+    def add(self, credit: str, units: int, why: str, first: int, through: int) -> None:
+        """Part of contributions: summed up with the others of the group."""
+        if not units:
+            return
+        self.balances[WAGERS] -= units
+        self.balances[credit] += units
+        found = self.sums.get((WAGERS, credit, why))
         if found is None:
-            self.sums[debit, credit, why] = Sum(units, event)
+            self.sums[WAGERS, credit, why] = Sum(units, first, through)
         else:
             found.units += units
-            found.through = event
+            found.through = through
+
+    def room_cents(self) -> int:
+        """Wagers of so many cents fit without a look at ceiling, reserve and trigger."""
+        rate, hidden = self.plain.rate, self.plain.hidden
+        room = NEVER
+        if rate and self.brink < NEVER:
+            room = (self.brink - self.balances[DISPLAY]) // rate
+        if hidden and self.reserve_limit < NEVER:
+            room = min(room, (self.reserve_limit - self.balances[RESERVE]) // hidden)
+        return room
+
+    def add_plain(self, cents: int, wagers: int, first: int, through: int) -> None:
+        """Contributions that fit."""
+        plain = self.plain
+        self.add(DISPLAY, cents * plain.rate, "contribution", first, through)
+        self.add(RESERVE, cents * plain.hidden, "hidden", first, through)
+        self.add(ENVY, cents * plain.envy, "envy fund", first, through)
+        self.state.wagers += wagers
+        self.state.wagered_cents += cents
 
     def to_reserve(self, units: int) -> list[Part]:
         """What fits into the reserve; the rest is revenue."""

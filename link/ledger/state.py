@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from link.ledger.errors import LedgerBroken, PoolError
-from link.ledger.level import DISPLAY, ENVY, RESERVE, WAGERS, Level, Sum
+from link.ledger.level import Level, Sum
 from link.ledger.rounds import (
     HELD,
     KEPT,
@@ -79,18 +79,18 @@ class Journal:
 
     def row(self) -> JournalRow:
         return JournalRow(
-            journal=self.journal,
-            table=self.table,
-            state=self.state,
-            n=self.n,
-            seq=self.seq,
-            hash=self.hash,
-            head_seq=self.head_seq,
-            head_hash=self.head_hash,
-            received_ms=self.received_ms,
-            why=self.why,
-            accepted_by=self.accepted_by,
-            rounds=write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash),
+            self.journal,
+            self.table,
+            self.state,
+            self.n,
+            self.seq,
+            self.hash,
+            self.head_seq,
+            self.head_hash,
+            self.received_ms,
+            self.why,
+            self.accepted_by,
+            write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash),
         )
 
     @classmethod
@@ -110,9 +110,28 @@ class Journal:
 
 
 class PoolState:
-    """A pool and its levels; ``waiting`` are claims that a tie may still join, in order."""
+    """A pool and its levels; ``waiting`` are claims that a tie may still join, in order.
 
-    __slots__ = ("allowed", "hands", "levels", "most_cents", "pool", "spreads", "terms", "waiting")
+    Contributions that fit everywhere are counted here in cents (``came``, ``count``) and spread
+    over the levels at ``settle``, before anything else looks at them; ``room`` is how many fit,
+    below 0 if that must be found anew.
+    """
+
+    __slots__ = (
+        "allowed",
+        "came",
+        "count",
+        "first_event",
+        "hands",
+        "last_event",
+        "levels",
+        "most_cents",
+        "pool",
+        "room",
+        "spreads",
+        "terms",
+        "waiting",
+    )
 
     def __init__(self, pool: str) -> None:
         self.pool = pool
@@ -120,6 +139,8 @@ class PoolState:
         self.waiting: list[tuple[Journal, RoundBook]] = []
         self.spreads: tuple[Spread, ...] = ()
         self.hands: dict[str, Level] = {}
+        self.came = self.count = self.first_event = self.last_event = 0
+        self.room = -1
         self.link(PoolTerms(tables={}))
 
     def link(self, terms: PoolTerms) -> None:
@@ -170,6 +191,8 @@ class State:
         self.chain = ""
         self.at_ms = 0
         """When the event being applied was received."""
+        self.unsettled: list[PoolState] = []
+        """Pools with contributions that are not spread over their levels yet."""
         self.undrawn: list[Level] = []
         """Mystery levels whose generation has no trigger yet."""
         self.clear()
@@ -209,11 +232,14 @@ class State:
         book = rounds[number] = RoundBook(number, pool)
         spare = len(rounds) - KEPT
         if spare > 0:
-            for old in sorted(rounds)[:spare]:
-                if not rounds[old].open:
-                    for held in rounds.pop(old).awards:
-                        del self.awards[held.award]
-                    journal.forgotten = max(journal.forgotten, old)
+            for old in list(rounds)[:spare]:
+                awards = rounds[old].awards
+                if awards and rounds[old].open:
+                    continue
+                for held in awards:
+                    del self.awards[held.award]
+                del rounds[old]
+                journal.forgotten = max(journal.forgotten, old)
         return book
 
     # --- money ----------------------------------------------------------------------------------
@@ -237,20 +263,18 @@ class State:
         for credit, units in parts:
             self.move(level, debit, credit, units, why, award=award)
 
+    def settle(self) -> None:
+        """Spread what came over the levels. Called before anything but a plain contribution."""
+        for pool in self.unsettled:
+            for level in pool.levels:
+                self.touch(level)
+                level.add_plain(pool.came, pool.count, pool.first_event, pool.last_event)
+            pool.came = pool.count = pool.first_event = 0
+        self.unsettled.clear()
+
     def flush(self, level: Level) -> None:
         """Write down the contributions summed up so far."""
         self.touch(level)
-        if level.first:
-            for credit, units, why in (
-                (DISPLAY, level.display_sum, "contribution"),
-                (RESERVE, level.hidden_sum, "hidden"),
-                (ENVY, level.envy_sum, "envy fund"),
-            ):
-                if units:
-                    found = Sum(units, level.first, level.through)
-                    self._entry(level, (WAGERS, credit, why), found)
-            level.first = level.through = 0
-            level.display_sum = level.hidden_sum = level.envy_sum = 0
         if level.sums:
             for key, found in level.sums.items():
                 self._entry(level, key, found)
@@ -280,6 +304,7 @@ class State:
 
     def touch(self, level: Level) -> None:
         self.changed_levels[level.pool, level.name] = level
+        self.pools[level.pool].room = -1
 
     def touch_journal(self, journal: Journal) -> None:
         self.changed_journals.setdefault(journal.journal, journal.n)

@@ -308,10 +308,12 @@ class Floor:
 
     def balances(self, level: str = "main", pool: str = "pool") -> dict[str, int]:
         """The accounts that hold anything, in units."""
+        self.ledger.state.settle()
         held = self.ledger.state.pool(pool).level(level).balances
         return {account: units for account, units in held.items() if units}
 
     def shown(self, level: str = "main", pool: str = "pool") -> int:
+        self.ledger.state.settle()
         return self.ledger.state.pool(pool).level(level).shown_cents
 
     def state_of(self, award: str) -> str:

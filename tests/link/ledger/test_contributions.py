@@ -139,7 +139,7 @@ def test_a_full_reserve_takes_nothing_more() -> None:
         (((1, 200, 1),), "E-LNK-016", "200 cents with 1 credits"),
         (((1, 300, 3),), "E-LNK-016", "300 cents with 3 credits"),
         (((1, 100, 0),), "E-LNK-016", "0 credits"),
-        (((1, 100, 1), (1, 100, 1)), "E-LNK-017", "a seat stands twice"),
+        (((1, 100, 1), (1, 100, 1)), "E-LNK-017", "seat 1 stands twice"),
         (tuple((s, 200, 2) for s in range(1, 9)), "E-LNK-016", "1600 cents; expected at most 1400"),
     ],
 )

@@ -119,32 +119,49 @@ class Play(RuleBasedStateMachine):
         number = max(1, self.rounds[name] - back)
         return number, self.put.get((name, number), ("", {}))[1]
 
-    @rule(name=tables, back=st.integers(0, 4), who=st.sets(seats, min_size=1), cents=st.booleans())
-    def void(self, name: str, back: int, who: set[int], cents: bool) -> None:
-        number, put = self.known(name, back)
-        amount = 100 if cents else 200
-        wagers = tuple(Wager(seat, amount, 1) for seat in sorted(who))
-        if self.tell(name, Reversed(number, wagers)):
-            home = self.put[name, number][0]
-            for seat in who:
-                put[seat] -= amount
-                assert put[seat] >= 0
-                self.standing[home] -= amount
+    def staked(self) -> list[tuple[str, int]]:
+        """Rounds in memory with wagers that stand."""
+        return [
+            (name, number)
+            for (name, number), (_, put) in self.put.items()
+            if number > self.rounds[name] - 3 and any(put.values())
+        ]
 
-    @rule(
-        name=tables,
-        back=st.integers(0, 2),
-        claims=st.dictionaries(seats, st.sampled_from(sorted(HANDS)), min_size=1, max_size=3),
-        honest=st.booleans(),
-    )
-    def claim(self, name: str, back: int, claims: dict[int, str], honest: bool) -> None:
+    @precondition(lambda self: self.staked())
+    @rule(data=st.data(), whole=st.booleans())
+    def void(self, data: st.DataObject, whole: bool) -> None:
+        name, number = data.draw(st.sampled_from(self.staked()))
+        home, put = self.put[name, number]
+        there = [seat for seat, cents in put.items() if cents]
+        who = there if whole else data.draw(st.sets(st.sampled_from(there), min_size=1))
+        wagers = tuple(Wager(seat, 100 if whole else put[seat], 1) for seat in sorted(who))
+        assert self.tell(name, Reversed(number, wagers))
+        for wager in wagers:
+            put[wager.seat] -= wager.cents
+            self.standing[home] -= wager.cents
+
+    @precondition(lambda self: self.staked())
+    @rule(data=st.data(), hands=st.lists(st.sampled_from(sorted(HANDS)), min_size=1, max_size=3))
+    def claim(self, data: st.DataObject, hands: list[str]) -> None:
+        name, number = data.draw(st.sampled_from(self.staked()))
+        put = self.put[name, number][1]
+        who = data.draw(st.permutations([seat for seat, cents in put.items() if cents]))
+        pairs = list(zip(who, hands, strict=False))
+        self.tell(name, Claimed(number, tuple(Claim(s, h, HANDS[h]) for s, h in pairs)))
+
+    @rule(name=tables, back=st.integers(0, 5), seat=seats, hand=st.sampled_from(sorted(HANDS)))
+    def claim_blindly(self, name: str, back: int, seat: int, hand: str) -> None:
         number, put = self.known(name, back)
-        if honest:
-            claims = {seat: hand for seat, hand in claims.items() if put.get(seat)}
-        told = tuple(Claim(seat, hand, HANDS[hand]) for seat, hand in claims.items())
-        backed = bool(told) and all(put.get(c.seat) for c in told)
-        if self.tell(name, Claimed(number, told)):
-            assert backed
+        if self.tell(name, Claimed(number, (Claim(seat, hand, HANDS[hand]),))):
+            assert put[seat] > 0
+
+    @rule(name=tables, back=st.integers(0, 5), seat=seats, cents=st.sampled_from((0, 100, 300)))
+    def void_blindly(self, name: str, back: int, seat: int, cents: int) -> None:
+        number, put = self.known(name, back)
+        if self.tell(name, Reversed(number, (Wager(seat, cents, 1),))):
+            put[seat] -= cents
+            assert put[seat] >= 0
+            self.standing[self.put[name, number][0]] -= cents
 
     @rule(name=tables, back=st.integers(0, 2), who=st.sets(seats, min_size=1))
     def withdraw(self, name: str, back: int, who: set[int]) -> None:
@@ -273,6 +290,8 @@ class Play(RuleBasedStateMachine):
     @invariant()
     def holds(self) -> None:
         state = self.floor.ledger.state
+        if state.unsettled:
+            return  # asking would settle it, and then nothing else has to
         for level in state.levels():
             held = level.balances
             assert held[WAGERS] == -self.standing[level.pool] * self.rates[level.name]
