@@ -190,7 +190,7 @@ def _restore(state: State, level: Level, held: Held, source: str, units: int) ->
     state.move_parts(level, source, parts, "restored", award=held.award)
     level.state.overflow_units += sum(part for account, part in parts if account != DISPLAY)
     _seeds_back(state, level)
-    _settle_owed(state, level)
+    _settle_owed(state, level, held)
     disarm(state, level)
 
 
@@ -209,18 +209,24 @@ def _seeds_back(state: State, level: Level) -> None:
             if units:
                 setattr(reset, source, getattr(reset, source) - units)
                 state.move(level, DISPLAY, source, units, "seed back", award=reset.awards[0])
+                lent = min(reset.lent.get(source, 0), units)
+                state.move(level, source, DEFICIT, lent, "reversal")
+                reset.lent[source] = reset.lent.get(source, 0) - lent
     state.touch(level)
 
 
-def _settle_owed(state: State, level: Level) -> None:
-    """Reversed while the jackpot was out: it is back and bears it."""
-    for generation in list(level.state.owed):
-        if generation in level.state.living:
-            units = min(level.state.owed[generation], level.balances[DISPLAY])
-            state.move(level, DISPLAY, DEFICIT, units, "reversal")
-            level.state.owed[generation] -= units
-            if not level.state.owed[generation]:
-                del level.state.owed[generation]
+def _settle_owed(state: State, level: Level, held: Held) -> None:
+    """What was reversed while the jackpot was out: it is back and bears it."""
+    lent = min(held.lent, level.balances[DISPLAY])
+    state.move(level, DISPLAY, DEFICIT, lent, "reversal")
+    held.lent -= lent
+    owed = level.state.owed
+    for generation in [g for g in owed if g in level.state.living]:
+        units = min(owed[generation], level.balances[DISPLAY])
+        state.move(level, DISPLAY, DEFICIT, units, "reversal")
+        owed[generation] -= units
+        if not owed[generation]:
+            del owed[generation]
 
 
 def _revalue(state: State, level: Level, gone: Held) -> list[Reply]:

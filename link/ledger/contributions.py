@@ -199,14 +199,30 @@ def _last(stream: tuple[Part, ...], put: int, before: int, cents: int) -> list[P
 
 def _out(state: State, level: Level, account: str, units: int, generation: int) -> None:
     """From where it went, as far as it is still there; what is gone is a deficit of the house."""
-    if account == DISPLAY and generation not in level.state.living:
-        # Its jackpot is out. If that is restored one day, this is settled then.
-        level.state.owed[generation] = level.state.owed.get(generation, 0) + units
-        state.move(level, DEFICIT, WAGERS, units, "reversal after a win")
-        return
-    there = min(units, max(0, level.balances[account]))
+    there, held = min(units, level.balances[account]), level.state
+    if account == DISPLAY and generation not in held.living:
+        there = 0  # its jackpot is out
     state.move(level, account, WAGERS, there, "reversal")
-    state.move(level, DEFICIT, WAGERS, units - there, "reversal after a win")
+    gone = units - there
+    if not gone:
+        return
+    state.move(level, DEFICIT, WAGERS, gone, "reversal after a win")
+    # Whoever has that money settles this if he gives it back one day.
+    if account != DISPLAY:
+        for reset in reversed(held.resets):
+            lent = min(gone, getattr(reset, account, 0) - reset.lent.get(account, 0))
+            if lent > 0:
+                reset.lent[account] = reset.lent.get(account, 0) + lent
+                gone -= lent
+    elif generation not in held.living:
+        held.owed[generation] = held.owed.get(generation, 0) + gone
+    else:
+        for award in state.pending(level):
+            lent = min(gone, award.pot_units - award.lent)
+            if lent > 0:
+                award.lent += lent
+                gone -= lent
+                state.touch_award(award)
 
 
 def _warn(state: State, journal: Journal, book: RoundBook) -> None:

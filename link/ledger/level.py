@@ -52,6 +52,8 @@ class Reset(Remembered, kw_only=True):
     reserve: int = 0
     house: int = 0
     """Units of the seed by source."""
+    lent: dict[str, int] = {}
+    """Source to units that were reversed while they were out as this seed: paid by ``deficit``."""
     restored: bool = False
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import msgspec
 
 from link.ledger.terms import PoolTerms, Terms
-from record.link.events import Cents, Count, Round, Word
+from record.link.events import Cents, Count, Word
 from record.link.messages import AwardId, Code, Hash, JournalId, Text
 
 Why = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
@@ -205,10 +205,3 @@ class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     by: tuple[Person, ...]
     order: Order
-
-
-class LockedRound(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which claims an order locked: the answer to ``LockTies``."""
-
-    table: Word
-    round: Round

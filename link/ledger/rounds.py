@@ -92,6 +92,8 @@ class Held(Row):
     first: tuple[str, str] = ("", "")
     """Account and role of the first of the two who approve."""
     restored: bool = False
+    lent: int = 0
+    """Units of its money that were reversed meanwhile: paid by ``deficit``."""
 
     @property
     def top_up_units(self) -> int:

@@ -221,6 +221,12 @@ class State:
     def level_of(self, held: Held) -> Level:
         return self.pools[held.pool].level(held.level)
 
+    def pending(self, level: Level) -> list[Held]:
+        """Awards with money of this level set aside, the latest first."""
+        mine = (level.pool, level.name)
+        found = [h for h in self.awards.values() if h.state in HELD and (h.pool, h.level) == mine]
+        return sorted(found, key=lambda held: held.order, reverse=True)
+
     def levels(self) -> Iterable[Level]:
         return (level for pool in self.pools.values() for level in pool.levels)
 
