@@ -109,11 +109,12 @@ def _new(state: State, level: Level, journal: Journal, book: RoundBook, claim: C
 # --- the lock -----------------------------------------------------------------------------------
 
 
-def due_ms(pool: PoolState) -> int | None:
-    """When the claims that wait are locked: counted from the first that resets."""
+def due_ms(pool: PoolState, now_ms: int) -> int | None:
+    """When the claims that wait are locked: counted from the first that resets. At once, if the
+    clock went back behind that one: it says nothing about the time since."""
     for _, book in pool.waiting:
         for held in _waiting(book):
-            if held.percent == 100:
+            if held.percent == 100 and now_ms >= held.claimed_ms:
                 return held.claimed_ms + pool.level(held.level).terms.tie_ms
     return None if not pool.waiting else 0
 

@@ -17,6 +17,7 @@ import msgspec
 from link.ledger.errors import PoolError
 
 SCHEMA: Final = "underfelt.par/1"
+MOST_TEXT: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,14 @@ def compare(costs: Sequence[Cost], where: str, unequal_cost: str = "") -> str:
     )
     equal = len({(cost.between_hits_cents, cost.per_cent) for cost in costs}) == 1
     if equal:
-        return f"equal cost: {figures}"
+        return f"equal cost: {figures}"[:MOST_TEXT]
     if not unequal_cost:
         raise PoolError(
             "E-POOL-016",
             f"{where}: its games do not cost the pool the same ({figures}); give them pools of "
             "their own, or state the reason in unequal_cost",
         )
-    return f"exception: {unequal_cost} ({figures})"[:500]
+    return f"exception: {unequal_cost} ({figures})"[:MOST_TEXT]
 
 
 def _text(value: Fraction) -> str:

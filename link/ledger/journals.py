@@ -12,6 +12,7 @@ from link.ledger.state import Journal, State
 
 FORK = "E-LNK-030"
 WENT_BACK = "E-LNK-031"
+MOST_PROPOSED = 4
 
 
 def find(state: State, journal: str) -> Journal:
@@ -19,6 +20,12 @@ def find(state: State, journal: str) -> Journal:
     if found is None:
         raise PoolError("E-POOL-025", f"there is no journal {journal}")
     return found
+
+
+def too_many(state: State, table: str) -> bool:
+    """A card that forgets its journal at every start must not fill the record."""
+    waiting = [j for j in state.journals.values() if (j.table, j.state) == (table, "proposed")]
+    return len(waiting) >= MOST_PROPOSED
 
 
 def propose(state: State, order: Propose) -> None:

@@ -20,7 +20,7 @@ from link.ledger.level import LevelMeters
 from link.ledger.loading import load
 from link.ledger.mystery import Sealer
 from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Person
-from link.ledger.pools import digest
+from link.ledger.pools import check_plan, digest
 from link.ledger.state import REMEMBERED_HASHES, Journal, Poison, Reply, State
 from link.ledger.terms import Pool, PoolTerms, check_pools
 from link.rows import EventRow, Group, Saved
@@ -71,9 +71,10 @@ class Ledger:
     def open(self, at_ms: int, pools: Sequence[Pool] | None = None) -> None:
         """Once after the start, and with other ``pools`` when the configuration was read again:
         opens new levels, plans changed terms, links tables."""
-        if pools is not None:
-            check_pools(tuple(pools))
-            self._pools = tuple(pools)
+        wanted = self._pools if pools is None else tuple(pools)
+        check_pools(wanted)
+        check_plan(self.state, wanted)
+        self._pools, self.state.at_ms = wanted, at_ms
         stated = {pool.pool: pool.terms for pool in self._pools}
         # Tables that change pools leave the old one before they join the new one.
         for name, pool in self.state.pools.items():
@@ -132,6 +133,8 @@ class Ledger:
                 return Refused("E-LNK-018", text)
         journal = state.journals.get(message.journal)
         if journal is None:
+            if journals.too_many(state, table):
+                return Refused("E-LNK-013", f"table {table} has too many journals to be accepted")
             self._given(o.Propose(message.journal, table), (SERVER,), received_ms)
             journal = state.journals[message.journal]
         refused = self._refusal(table, journal)
@@ -306,10 +309,14 @@ class Ledger:
 
     def _given(self, order: Order, by: tuple[Person, ...], at_ms: int) -> list[Reply]:
         state = self.state
+        body = msgspec.json.encode(Given(by, order))
+        try:
+            _given.decode(body)  # what cannot be read again is not recorded
+        except msgspec.ValidationError as error:
+            raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {error}") from None
         state.at_ms = at_ms
         replies = self._do(order, by[0])
         state.last_order += 1
-        body = msgspec.json.encode(Given(by, order))
         state.record(body, at_ms)
         return replies
 
@@ -358,14 +365,15 @@ class Ledger:
 
     def due_ms(self) -> int | None:
         """When ``tick`` has something to do, by the server's clock; None if nothing waits."""
-        due = [d for p in self.state.pools.values() if (d := claims.due_ms(p)) is not None]
+        pools, at_ms = self.state.pools.values(), self.state.at_ms
+        due = [d for pool in pools if (d := claims.due_ms(pool, at_ms)) is not None]
         return min(due, default=None)
 
     def tick(self, now_ms: int) -> list[Reply]:
         """What time decides: claims that waited for ties are locked."""
         replies: list[Reply] = []
         for name, pool in self.state.pools.items():
-            due = claims.due_ms(pool)
+            due = claims.due_ms(pool, now_ms)
             if due is not None and due <= now_ms:
                 replies += self._given(o.LockTies(name), (CLOCK,), now_ms)
         self._draw(now_ms)

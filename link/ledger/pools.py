@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import msgspec
 
@@ -19,6 +20,27 @@ HOLDS = (DISPLAY, RESERVE, NEXT, ENVY)
 
 def digest(terms: PoolTerms) -> str:
     return hashlib.sha256(msgspec.json.encode(terms, order="deterministic")).hexdigest()
+
+
+def check_plan(state: State, pools: Sequence[Pool]) -> None:
+    """Whether a configuration can follow what there is; before anything is done about it."""
+    for stated in pools:
+        known = state.pools.get(stated.pool)
+        if known is None:
+            continue
+        where = f"pool {stated.pool}"
+        if known.closed and stated.terms.tables:
+            raise PoolError("E-POOL-026", f"{where} is closed; take its tables out")
+        terms = {level.level: level for level in stated.levels}
+        for level in known.levels:
+            if level.name not in terms:
+                raise PoolError(
+                    "E-POOL-019",
+                    f"{where}: level {level.name} is not stated any more; a level ends with its "
+                    "pool, after its money was moved",
+                )
+            if (terms[level.name].must_hit is None) != (level.terms.must_hit is None):
+                raise PoolError("E-POOL-027", f"{where}.{level.name}: a mystery stays one")
 
 
 def open_level(state: State, order: Open) -> None:

@@ -295,6 +295,17 @@ def test_a_claim_that_waits_survives_a_restart_and_may_still_change() -> None:
     floor.check()
 
 
+def test_a_clock_that_goes_back_does_not_make_a_claim_wait() -> None:
+    floor = two_tables("share")
+    floor.claim("T1", 1, (1, ROYAL))
+    floor.now_ms -= 900_000
+    floor.bet("T3", 1, 1)
+    assert floor.ledger.due_ms() == 0
+    floor.tick()
+    assert cents_of(floor)["T1"] == (100_001, "locked", 1)
+    floor.check()
+
+
 def test_contributions_while_claims_wait_are_in_the_amount() -> None:
     floor = two_tables("same_cycle_full", rate_ppm=10_000)
     floor.claim("T1", 1, (1, ROYAL))

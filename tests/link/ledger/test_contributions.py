@@ -102,6 +102,19 @@ def test_a_wager_that_stands_astride_the_ceiling() -> None:
     floor.check()
 
 
+def test_of_a_wager_astride_the_ceiling_the_last_cent_goes_back_first() -> None:
+    """Three credits at 1 cent each, room for one: two over it, and they are the first to go."""
+    floor = Floor(pool(terms(ceiling_cents=100_001, rate_ppm=10_000), max_credits=3))
+    floor.tell("T1", Contributed(1, (Wager(1, 300, 3),)))
+    floor.back("T1", 1, 1, cents=100)
+    held = floor.balances()
+    assert (held["display"], held["next"]) == (100_001 * CENT, 1 * CENT)
+    floor.back("T1", 1, 1, cents=200)
+    assert floor.balances() == {"display": 100_000 * CENT, "house": -100_000 * CENT}
+    assert floor.ledger.level_meters()[0].overflow_units == 0
+    floor.check()
+
+
 def test_overflow_into_a_full_reserve_is_revenue() -> None:
     level = terms(ceiling_cents=100_001, overflow="reserve", reserve_max_cents=2, rate_ppm=10_000)
     floor = Floor(pool(level))

@@ -307,6 +307,18 @@ def test_a_new_journal_waits_for_two_people() -> None:
     floor.check()
 
 
+def test_a_card_that_forgets_its_journal_does_not_fill_the_record() -> None:
+    floor = Floor()
+    for number in range(9):
+        floor.tables["T1"] = Table("T1", f"{number:032x}")
+        greeting = floor.hello("T1")
+        assert greeting.refused is not None
+        assert greeting.refused.code == "E-LNK-013"
+    assert [row.state for row in floor.store.journals.values()].count("proposed") == 4
+    assert len(floor.store.alarms) == 4
+    floor.check()
+
+
 def test_a_new_journal_may_follow_a_halted_one() -> None:
     floor = Floor(pool(terms()))
     refused(floor.tell("T1", Claimed(1, (Claim(1, "royal flush", 100),))))

@@ -170,6 +170,28 @@ def test_a_pool_that_is_no_longer_stated_keeps_its_money_and_loses_its_tables() 
     floor.check()
 
 
+@pytest.mark.parametrize(
+    ("levels", "code"),
+    [
+        ((terms(),), "E-POOL-019"),
+        ((terms(), terms(level="mystery", shares={"x": 1})), "E-POOL-027"),
+    ],
+)
+def test_what_cannot_follow_is_refused_before_anything_is_done(levels: Any, code: str) -> None:
+    floor = Floor(pool(terms(), mystery()))
+    with pytest.raises(PoolError) as refused:
+        floor.ledger.open(0, (pool(name="new", tables=()), pool(*levels)))
+    assert refused.value.code == code
+    assert not floor.ledger.group(1)
+    floor.check()
+
+
+def test_an_order_that_could_not_be_read_again_is_not_recorded() -> None:
+    floor = Floor(pool(), pool(name="two", tables=()))
+    assert refusal(floor, Close("two", "")).code == "E-POOL-002"
+    assert refusal(floor, Close("two", "x" * 501)).code == "E-POOL-002"
+
+
 def test_pools_are_checked_before_anything_is_done() -> None:
     both = (pool(), pool(name="two"))
     with pytest.raises(PoolError, match="T1 plays for pool already"):
@@ -222,7 +244,7 @@ def test_a_pool_ends_without_a_fraction_lost() -> None:
     assert refusal(floor, Transfer("two", "main", "pool", "main", "back")).code == "E-POOL-027"
     floor.check()
     floor.pools = stated
-    with pytest.raises(PoolError, match="pool pool is closed"):
+    with pytest.raises(PoolError, match="pool pool is closed; take its tables out"):
         floor.start()
 
 
