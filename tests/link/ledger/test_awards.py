@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from link.ledger.errors import PoolError
-from link.ledger.orders import Approve, Order, Pay, Reject, Verify
+from link.ledger.orders import Approve, Order, Pay, Person, Reject, Verify
 from link.ledger.terms import Ties
 from record.link.messages import AwardChanged, Locked
 from tests.link.ledger.support import ANNA, BEN, CARL, DORA, Floor, locked, pool, refused, terms
@@ -66,6 +66,7 @@ def test_two_people_with_two_roles() -> None:
     same_role = refusal(floor, Approve(A), CARL)
     assert same_role.code == "E-POOL-024"
     assert "approved by anna (supervisor)" in same_role.text
+    assert refusal(floor, Approve(A), Person("anna", "cage")).code == "E-POOL-024"
     assert refusal(floor, Approve(A), (BEN, DORA)).code == "E-POOL-023"
     floor.order(Approve(A), DORA)
     assert floor.state_of(A) == "approved"

@@ -48,6 +48,16 @@ def test_a_group_is_one_entry_per_pair_of_accounts() -> None:
     floor.check()
 
 
+def test_meters_show_what_a_group_will_commit() -> None:
+    floor = Floor()
+    floor.grouped = False
+    floor.bet("T1", 1, 1, 2, 3)
+    assert [m.cents for m in floor.ledger.meters()] == [100_001]
+    floor.bet("T1", 2, 1, 2, 3)
+    assert [m.cents for m in floor.ledger.meters("T4")] == [100_002]
+    assert floor.ledger.level_meters()[0].wagers == 6
+
+
 def test_credits_of_several_denominations() -> None:
     floor = Floor(pool(denominations_cents=(100, 500), max_credits=3))
     wagers = (Wager(1, 100, 1), Wager(2, 300, 3), Wager(3, 500, 1), Wager(4, 1_500, 3))

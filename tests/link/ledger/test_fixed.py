@@ -74,9 +74,9 @@ def test_the_same_report_twice_changes_nothing() -> None:
     floor = Floor(pool(terms(fixed_awards="pool")))
     floor.bet("T1", 1, 1)
     floor.played("T1", 1, QUADS)
-    held = floor.balances()
+    held, entries = floor.balances(), len(floor.store.entries)
     floor.played("T1", 1, QUADS)
-    assert floor.balances() == held
+    assert (floor.balances(), len(floor.store.entries)) == (held, entries)
 
 
 @pytest.mark.parametrize(("number", "words"), [(2, "no wager is known"), (1, "without a wager")])

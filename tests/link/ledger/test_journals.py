@@ -293,6 +293,7 @@ def test_a_new_journal_waits_for_two_people() -> None:
     assert floor.store.journals[new.journal].state == "proposed"
     assert refusal(floor, Accept(new.journal), ANNA).code == "E-POOL-024"
     assert refusal(floor, Accept(new.journal), CARL).code == "E-POOL-024"
+    assert refusal(floor, Accept(new.journal), Person("anna", "cage")).code == "E-POOL-024"
     floor.order(Accept(new.journal), BEN)
     rows = floor.store.journals
     assert (rows[new.journal].state, rows[old].state) == ("active", "retired")
