@@ -115,9 +115,16 @@ class Dealer:
             yield KEY_US
 
     def menu(self, code: str, *arguments: str) -> Pause:
-        yield from self.press("MENU", *code)
+        """Every key is looked for on the prompt before the next one, as a person does."""
+        typed = ["MENU", *code]
         for argument in arguments:
-            yield from self.press(*argument, "ENTER")
+            typed += [*argument, "ENTER"]
+        for key in typed:
+            before = self.view()
+            for _ in range(2):
+                yield from self.press_and_see(key)
+                if self.view() != before:
+                    break
 
     def supervisor_menu(self, code: str, *arguments: str) -> Pause:
         """The supervisor turns the key, declares, and takes the key away again."""
