@@ -7,7 +7,7 @@ Nothing of a group leaves it before the group is on disk; if the disk fails, not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -76,8 +76,6 @@ class JournalLike(Protocol):
     @property
     def full(self) -> bool: ...
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
-
     def sync(self) -> None: ...
 
 
@@ -87,7 +85,6 @@ class Writer:
     scribe: Scribe
     journal: JournalLike
     selector: Selector
-    wall_ms: Callable[[], int]
     devices: dict[str, dict[str, Any]] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -241,7 +238,7 @@ class Writer:
             self._save_decks()
 
     def _save_decks(self) -> None:
-        self.journal.append(DECKWATCH, self.decks.body(), self.wall_ms())
+        self.scribe.append(DECKWATCH, self.decks.body())
 
     def _alarm(self, alarm: dict[str, Any]) -> None:
         self.alarms = [*self.alarms[-19:], alarm]
@@ -285,14 +282,14 @@ class Writer:
 
     def _tell_selection(self, bodies: Sequence[bytes], what: f.What, now_us: int) -> list[Order]:
         for body in bodies:
-            self.journal.append("selection", body, self.wall_ms())
+            self.scribe.append("selection", body)
         fact = f.Fact(what, f.Measured("selector"), now_us // 1000)
         return self.core.fact(fact, now_us)
 
     # --- out -----------------------------------------------------------------------------------
 
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.journal.append(kind, dump(body), self.wall_ms())
+        self.scribe.append(kind, dump(body))
 
     def _released(self, orders: list[Order], effects: list[object]) -> Released:
         if self.locked:
@@ -300,6 +297,11 @@ class Writer:
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
             return Released(tuple(orders), tuple(effects), None, self.status())  # time stands
         return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
+
+    def _gaming_day(self) -> dict[str, Any]:
+        day = self.scribe.memory.day
+        rounds = day.rounds.settled + day.rounds.void + day.rounds.held
+        return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}
 
     def status(self) -> dict[str, Any]:
         state = self.core.state
@@ -310,6 +312,7 @@ class Writer:
             "in_round": state.phase is not Phase.IDLE,
             "link_up": state.link_up,
             "locked": self.locked,
+            "gaming_day": self._gaming_day(),
             "journal": {
                 "id": self.journal.journal_id,
                 "next_seq": self.journal.next_seq,
