@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,11 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def utc_offset_min() -> int:
+    """The table's clock against UTC: a gaming day has a date."""
+    return (datetime.now().astimezone().utcoffset() or timedelta()) // timedelta(minutes=1)
+
+
 def start(config: LiveConfig, *, today: date | None = None) -> Started:
     """Open the journal, replay it, and put the table together."""
     today = today or datetime.now().astimezone().date()
@@ -144,7 +149,7 @@ def _put_together(
         now_us=time.monotonic_ns() // 1000,
     )
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
-    writer = Writer(core, scribe, journal, selector, wall_ms)
+    writer = Writer(core, scribe, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
@@ -153,6 +158,7 @@ def _put_together(
     waited = {"state": "unknown", "code": "", "detail": "has not answered yet"}
     writer.devices = {name: dict(waited) for name in rig.counters() if name != "bus"}
     opened = opened_body(config.game, changing.in_force, config.layout_sha256, journal.repaired)
+    opened["utc_offset_min"] = utc_offset_min()
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
     return Started(config, journal, replayed, writer, rig, opened, frames)

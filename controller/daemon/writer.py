@@ -7,9 +7,9 @@ Nothing of a group leaves it before the group is on disk; if the disk fails, not
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
 from controller.daemon.decks import DECKWATCH, Decks
@@ -49,6 +49,9 @@ class Noted:
     body: Mapping[str, Any]
 
 
+RETRY_US: Final = 5_000_000
+"""How often a full disk is looked at again."""
+
 Input = Tick | Told | Noted | Reloaded | object
 """Anything else is a reading of a device."""
 
@@ -76,9 +79,9 @@ class JournalLike(Protocol):
     @property
     def full(self) -> bool: ...
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
-
     def sync(self) -> None: ...
+
+    def prepare(self) -> None: ...
 
 
 @dataclass
@@ -87,17 +90,20 @@ class Writer:
     scribe: Scribe
     journal: JournalLike
     selector: Selector
-    wall_ms: Callable[[], int]
     devices: dict[str, dict[str, Any]] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     alarms: list[dict[str, Any]] = field(default_factory=list)
+    alarm_counts: Counter[str] = field(default_factory=Counter)
     scripted: f.SelectionRevealed | None = None
     """A simulated table's selections, written by its scenario instead of drawn."""
     decks: Decks = field(default_factory=Decks)
     changing: Changing = field(default_factory=Changing)
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
+    _ended: bool = False
+    """A round has ended since the last group."""
+    _retry_us: int = 0
 
     def start(
         self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
@@ -140,6 +146,7 @@ class Writer:
         """One group, from the inputs to the disk."""
         orders: list[Order] = []
         effects: list[object] = []
+        self._prepare(now_us)
         self.core.health.disk_full = self.journal.full
         for one in inputs:
             self.counts["inputs"] += 1
@@ -153,6 +160,14 @@ class Writer:
         self.journal.sync()
         self.counts["groups"] += 1
         return self._released(orders, effects)
+
+    def _prepare(self, now_us: int) -> None:
+        """Between rounds there is time to fill the next segment, and to look for room again."""
+        ended, self._ended = self._ended, False
+        retry = self.journal.full and now_us >= self._retry_us
+        if self.core.state.phase is Phase.IDLE and (ended or retry):
+            self._retry_us = now_us + RETRY_US
+            self.journal.prepare()
 
     def stop(self, why: str) -> None:
         if self.decks.changed and not self.journal.full:
@@ -173,6 +188,9 @@ class Writer:
                 if isinstance(what, f.BetsOpened) and self.journal.full:
                     return []
                 return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
+            case Noted("alarm", body):
+                self._alarm(dict(body))
+                return []
             case Noted(kind, body):
                 self._append(kind, body)
                 return []
@@ -226,6 +244,7 @@ class Writer:
                 case fx.Refused():
                     self.counts["refused"] += 1
                 case fx.PublishRound():
+                    self._ended = True
                     self.counts["rounds"] += 1
                     self._watch_decks()
                     left.append(effect)
@@ -241,10 +260,11 @@ class Writer:
             self._save_decks()
 
     def _save_decks(self) -> None:
-        self.journal.append(DECKWATCH, self.decks.body(), self.wall_ms())
+        self.scribe.append(DECKWATCH, self.decks.body())
 
     def _alarm(self, alarm: dict[str, Any]) -> None:
         self.alarms = [*self.alarms[-19:], alarm]
+        self.alarm_counts[str(alarm["code"])] += 1
         self._append("alarm", alarm)
 
     # --- another configuration -----------------------------------------------------------------
@@ -276,7 +296,7 @@ class Writer:
         )
         revealed = self.selector.reveal(round_no)
         if revealed.lost:
-            self._append("alarm", {"code": "selection lost", "round": round_no})
+            self._alarm({"code": "selection lost", "round": round_no})
         magic = revealed.picks.magic_card
         what = f.SelectionRevealed(
             None if magic is None else Card(magic), revealed.picks.lucky_seat
@@ -285,14 +305,14 @@ class Writer:
 
     def _tell_selection(self, bodies: Sequence[bytes], what: f.What, now_us: int) -> list[Order]:
         for body in bodies:
-            self.journal.append("selection", body, self.wall_ms())
+            self.scribe.append("selection", body)
         fact = f.Fact(what, f.Measured("selector"), now_us // 1000)
         return self.core.fact(fact, now_us)
 
     # --- out -----------------------------------------------------------------------------------
 
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.journal.append(kind, dump(body), self.wall_ms())
+        self.scribe.append(kind, dump(body))
 
     def _released(self, orders: list[Order], effects: list[object]) -> Released:
         if self.locked:
@@ -301,15 +321,26 @@ class Writer:
             return Released(tuple(orders), tuple(effects), None, self.status())  # time stands
         return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
 
+    def _gaming_day(self) -> dict[str, Any]:
+        day = self.scribe.memory.day
+        rounds = day.rounds.settled + day.rounds.void + day.rounds.held
+        return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}
+
     def status(self) -> dict[str, Any]:
-        state = self.core.state
+        state, health = self.core.state, self.core.health
         return {
             "game": state.rules.book.key,
             "phase": state.phase.value,
             "round": state.round_no,
             "in_round": state.phase is not Phase.IDLE,
+            "progressive": state.rules.book.progressive is not None,
             "link_up": state.link_up,
+            "supply_low": health.low_supply,
+            "power_failing": health.power_fail,
+            "door_open": health.door,
+            "card_devices": sorted(health.card_devices),
             "locked": self.locked,
+            "gaming_day": self._gaming_day(),
             "journal": {
                 "id": self.journal.journal_id,
                 "next_seq": self.journal.next_seq,
@@ -319,6 +350,7 @@ class Writer:
             "devices": {name: dict(told) for name, told in sorted(self.devices.items())},
             "prompt": list(self.core.prompt_now()),
             "alarms": list(self.alarms),
+            "alarm_counts": dict(self.alarm_counts),
             "configuration": self.changing.in_force,
             "configuration_change": self.changing.told(self._verdict()),
             "counts": dict(self.counts),

@@ -66,6 +66,7 @@ LATER: Final = 1_000
 
 _OFF: Final[Lamp] = "off"
 DARK: Final = ShowLamps((_OFF,) * SEATS)
+_DAY: Final = "day"
 _MOVES_ON: Final = (f.CommunityTurned, f.HandOpened, f.DealConfirmed)
 """What a live wager that cannot be read holds up."""
 
@@ -237,6 +238,9 @@ class TableCore(Sensing):
         call = TableCall(kind, by, at_ms)
         self.journal(call, None)
         self.table_closed = kind != "table open"
+        self.notices.forget(_DAY)
+        if kind == "day close":
+            self.notices.add(Notice("day closed", cause=_DAY))
         return self.outbox.append(call)
 
     # --- the closing call ----------------------------------------------------------------------

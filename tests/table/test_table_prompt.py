@@ -19,7 +19,9 @@ from controller.table.menu import ARGUMENTS
 from controller.table.prompt import money_line, spread
 from controller.table.refusals import text_key
 from controller.table.texts import SECTIONS, parse_texts
-from tests.table.finger import ENGLISH
+from drivers.base import DeviceState, Fault, StateReported
+from tests.clauses.tables import base, table
+from tests.table.finger import ENGLISH, finger
 
 WIDEST = {
     "seat": "7", "about": "7", "spot": "PROG", "of": "RF", "detail": "BLUE", "cents": "10000",
@@ -85,6 +87,36 @@ def test_every_question_notice_and_wrong_entry_has_a_text() -> None:
                 assert set(texts_in(node.args[0])) <= set(ENGLISH["wrong"])
     assert set(ARGUMENTS) | {"code"} == set(ENGLISH["arg"])
     assert set(HAND_NAMES) == set(ENGLISH["hand"])
+
+
+def test_every_reason_not_to_open_has_a_text() -> None:
+    """What holds the cards is asked as a question and told when OPEN is pressed all the same."""
+    functions = {
+        node.name: node
+        for name in ("core.py", "health.py")
+        for node in ast.walk(ast.parse((OURS / name).read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in ("_no_opening", "card_hold")
+    }
+    assert set(functions) == {"_no_opening", "card_hold"}
+    returned = [
+        text
+        for function in functions.values()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None
+        for text in texts_in(node.value)
+        if text
+    ]
+    assert "deck out" in returned
+    assert set(returned) <= set(ENGLISH["wrong"])
+
+
+def test_opening_with_a_wrong_deck_in_the_device_is_refused_in_words() -> None:
+    made = finger(table("MBS3"), {1: base(500)}).table
+    made.core.health.card_devices = frozenset({"shoe"})
+    made.feed(StateReported("shoe", DeviceState.DEGRADED, Fault("E-CDP-036", "51 cards"), 0))
+    made.press("OPEN")
+    assert made.lines[2] == "TAKE THE DECK OUT"
+    assert made.core.state.phase is Phase.IDLE
 
 
 def test_every_frozen_question_has_a_text() -> None:

@@ -228,7 +228,14 @@ def wager_refused(state: TableState, what: f.WagerRefused, fact: f.Fact) -> Step
     """A supervisor refuses a wager before the first card and has it removed."""
     wagers = wagers_of(state, what.seat)
     state = note(state, fact, f"refused seat {what.seat}: {what.reason}")
-    effects = tuple(fx.ReturnWager(what.seat, s, c, "NSW-14.11") for s, c in wagers.items())
+    effects: tuple[fx.Effect, ...] = tuple(
+        fx.ReturnWager(what.seat, s, c, "NSW-14.11") for s, c in wagers.items()
+    )
+    locked = state.seats.get(what.seat)
+    if locked is not None and PROGRESSIVE in locked.locked:
+        # It was posted at the lock, and it goes back.
+        stake = ((what.seat, locked.locked[PROGRESSIVE]),)
+        effects += (fx.ReverseContributions(state.round_no, stake),)
     seats = {n: s for n, s in state.seats.items() if n != what.seat}
     return replace(state, left_out=state.left_out | {what.seat}, seats=seats), effects
 
