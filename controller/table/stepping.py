@@ -25,6 +25,7 @@ from controller.table.health import Health
 from controller.table.lamps import Lamps
 from controller.table.meter import Meter
 from controller.table.notices import Notices
+from controller.table.options import DEFAULTS, Options
 from controller.table.prompt import Prompter
 from controller.table.spots import SeatMap, Spot
 from controller.table.staff import (
@@ -70,6 +71,7 @@ class Stepping:
         supervisor: f.Declared | None = SUPERVISOR_1,
         last_keys: Mapping[str, int] | None = None,
         untaken_credits: frozenset[int] = frozenset(),
+        options: Options = DEFAULTS,
         now_us: int = 0,
     ) -> None:
         self.state = state
@@ -83,7 +85,7 @@ class Stepping:
         self.notices = Notices()
         self.lamps = Lamps(state)
         self.meter = Meter(state.meter, now_us)
-        self.prompter = Prompter(texts)
+        self.configure(texts, options)
         self.closing: Closing | None = None
         self.uncertain: frozenset[int] = frozenset()
         self.table_closed = False
@@ -102,6 +104,12 @@ class Stepping:
         self._out: list[Order] = []
         self._shown: dict[type[Any], Order] = {}
         self._arm_from_state()
+
+    def configure(self, texts: Texts, options: Options) -> None:
+        """What the house chooses besides the rules: at a start, and between two rounds."""
+        self.options = options
+        self.prompter = Prompter(texts, options.amounts)
+        self.meter.amounts = options.amounts
 
     def resume(self, *, table_closed: bool, undo: tuple[int, str, str] | None) -> None:
         """What stood beside the state when the table stopped."""
