@@ -219,7 +219,7 @@ class LinkOptions:
     )
     heartbeat_limit_ms: int = option(
         5_000, between(500, 60_000),
-        "no progressive wager locks later than this after the last heartbeat", "round",
+        "no progressive wager locks later than this after the last heartbeat", "restart",
     )  # fmt: skip
 
 
@@ -243,15 +243,17 @@ class PolicyOptions:
 
     settle_ms: int = option(
         300, between(100, 5_000),
-        "a spot that changed within this time of the closing call is uncertain; measured at "
+        "a spot that changed within this time before the closing call is uncertain; measured at "
         "commissioning", "round",
     )  # fmt: skip
     late_grace_ms: int = option(
-        0, between(0, 2_000), "a wager this long after the closing call is not late", "round"
-    )
+        0, between(0, 2_000), "a wager that settles this long after the closing call is not late",
+        "round",
+    )  # fmt: skip
     take_back_limit_ms: int = option(
         10_000, between(0, 120_000),
-        "chips of a wager taken back must be gone this long after the decision", "round",
+        "chips of a wager taken back must be gone this long after the decision; 0 is no limit",
+        "round",
     )  # fmt: skip
     safe_mode: bool = option(
         False, flag, "sensors are read, nothing is contributed to the progressive", "round"

@@ -21,6 +21,8 @@ from controller.table.texts import BUILT_IN, LanguageError, Texts, parse_texts
 
 FOLDER: Final = Path(controller.table.__file__).parent / "texts"
 BAD_LANGUAGE: Final = "E-CFG-017"
+MS: Final = 1_000
+"""Microseconds: the configuration speaks of milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,15 @@ def chosen(config: LiveConfig) -> Chosen:
 
 
 def options_of(config: LiveConfig) -> Options:
-    shows = config.display
+    shows, policy = config.display, config.policy
     amounts = Amounts(shows.currency, shows.decimals, shows.decimal_point, shows.thousands)
-    return Options(amounts=amounts)
+    return Options(
+        settle_us=policy.settle_ms * MS,
+        late_grace_us=policy.late_grace_ms * MS,
+        take_back_us=policy.take_back_limit_ms * MS,
+        safe_mode=policy.safe_mode,
+        amounts=amounts,
+    )
 
 
 def texts_of(config: LiveConfig) -> Texts:

@@ -30,7 +30,8 @@ class Meter:
     def _word(self, state: TableState, now_us: int, *, closed: bool) -> str:
         if state.claims and state.jackpot is None and state.phase is Phase.SETTLEMENT:
             return "PENDING"
-        if closed or (state.phase is Phase.BETTING and not state.link_up):
+        betting = state.phase is Phase.BETTING and not state.link_up
+        if closed or betting or state.progressive_closed:
             return "CLOSED"
         if not state.link_up:
             age = f"{max(0, now_us - self.told_us) // MINUTE_US}M"

@@ -112,7 +112,7 @@ def fields_of(text: str) -> set[str] | None:
 
 _MOST: Final = {"state": 12, "word": 8, "spot": 6, "deck": 6, "arg": 15}
 """Parts of a line; beside them stand the round's number, a seat, an amount, what is typed."""
-_DECIDED: Final = ("decide", "take back", "chips")
+_DECIDED: Final = ("decide", "take back", "take back late", "chips")
 """Questions that are about wager 1 or 2."""
 _AWARDS: Final = ("envy", "magic_card", "lucky_player", "carried pot")
 _OWED: Final = ("envy", "carried pot")
