@@ -61,6 +61,8 @@ def troubles(status: dict[str, Any]) -> list[str]:
         found.append("the disk is full: finish the round, no new one opens (E-JRN)")
     if not status["link_up"]:
         found.append("no link: the progressive is closed")
+    if status.get("safe_mode"):
+        found.append("safe mode: nothing is contributed to the progressive (policy.safe_mode)")
     if status.get("locked"):
         found.append(f"locked: {status['locked']}")
     return found
