@@ -28,6 +28,8 @@ def metrics(status: Mapping[str, Any], resident_bytes: int) -> str:
         f"underfelt_journal_full {int(status['journal']['full'])}",
         "# TYPE underfelt_link_up gauge",
         f"underfelt_link_up {int(status['link_up'])}",
+        "# TYPE underfelt_safe_mode gauge",
+        f"underfelt_safe_mode {int(status['safe_mode'])}",
         "# TYPE underfelt_in_round gauge",
         f"underfelt_in_round {int(status['in_round'])}",
         "# TYPE underfelt_resident_bytes gauge",

@@ -41,7 +41,6 @@ class Verbs:
             "table": config.name,
             "overflows": self._runtime.overflows,
             "frames_lost": self._started.frames.lost,
-            "safe_mode": config.policy.safe_mode,
             "link_configured": config.link is not None,
             "disk": {
                 "free_bytes": free_bytes(config.journal.path),

@@ -113,6 +113,7 @@ class Writer:
         self._append("opened", opened)
         for alarm in self.decks.told():
             self._alarm(alarm)
+        self.core.set_mode(now_us)
         if self.scribe.may_stand:
             self.scribe.stand()
         if not self.locked and (request := selection_due(self.core.state)):
@@ -153,7 +154,7 @@ class Writer:
             orders += self._take(one, now_us)
             effects += self._outbox(orders, now_us)
         if self._verdict() == "apply" and not (self.locked or self.journal.full):
-            self._reconfigure()
+            self._reconfigure(now_us)
             orders += self.core.advance(now_us)
         if self.scribe.standing_due:
             self.scribe.stand()
@@ -273,11 +274,16 @@ class Writer:
         in_round = self.core.state.phase is not Phase.IDLE
         return self.changing.verdict(in_round=in_round, table_open=not self.core.table_closed)
 
-    def _reconfigure(self) -> None:
-        """Other settings from here on: the standing record that follows is where they begin."""
+    def _reconfigure(self, now_us: int) -> None:
+        """Another configuration from here on: the standing record that follows is where its
+        settings begin."""
         memory = self.scribe.memory
-        self._append(CONFIGURATION, self.changing.apply(memory))
+        told, chosen = self.changing.apply(memory)
+        self._append(CONFIGURATION, told)
         self.core.state = memory.state
+        if chosen is not None:
+            self.core.configure(chosen.texts, chosen.options)
+            self.core.set_mode(now_us)
         self.scribe.stand()
 
     def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
@@ -339,6 +345,7 @@ class Writer:
             "power_failing": health.power_fail,
             "door_open": health.door,
             "card_devices": sorted(health.card_devices),
+            "safe_mode": self.core.options.safe_mode,
             "locked": self.locked,
             "gaming_day": self._gaming_day(),
             "journal": {

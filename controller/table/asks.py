@@ -28,6 +28,8 @@ class Around:
     """The selector has not committed yet, and is still waited for."""
     undo: int | None = None
     """The seat whose decision UNDO would take back."""
+    overdue: frozenset[int] = frozenset()
+    """Seats whose chips should be gone since a wager was taken back."""
     press_close: bool = False
     """A card came before the closing call."""
 

@@ -8,10 +8,9 @@ from typing import Final
 from controller.rules.cards import name
 from controller.rules.engine.effects import Effect, ShowJackpot
 from controller.rules.engine.state import Phase, TableState
-from controller.rules.money import format_cents
+from controller.table.amounts import CELLS, DOLLARS, Amounts
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 
-CELLS: Final = 12
 MINUTE_US: Final = 60_000_000
 
 
@@ -20,6 +19,7 @@ class Meter:
     cents: int
     told_us: int
     """When the value was last told by the link, for the age of a stale one."""
+    amounts: Amounts = DOLLARS
 
     def take(self, effect: Effect, now_us: int) -> None:
         if isinstance(effect, ShowJackpot):
@@ -30,7 +30,8 @@ class Meter:
     def _word(self, state: TableState, now_us: int, *, closed: bool) -> str:
         if state.claims and state.jackpot is None and state.phase is Phase.SETTLEMENT:
             return "PENDING"
-        if closed or (state.phase is Phase.BETTING and not state.link_up):
+        betting = state.phase is Phase.BETTING and not state.link_up
+        if closed or betting or state.progressive_closed:
             return "CLOSED"
         if not state.link_up:
             age = f"{max(0, now_us - self.told_us) // MINUTE_US}M"
@@ -43,23 +44,17 @@ class Meter:
             return ShowMeter("")
         if word := self._word(state, now_us, closed=closed):
             return ShowMeter(word, blink=word == "PENDING")
-        return ShowMeter(right_aligned(format_cents(self.cents)))
+        return ShowMeter(self.amounts.on_meter(self.cents))
 
     def sign(self, state: TableState, now_us: int, *, closed: bool) -> ShowSign:
         word = self._word(state, now_us, closed=closed)
-        return ShowSign(" ".join(word.split()) or format_cents(self.cents))
+        return ShowSign(" ".join(word.split()) or self.amounts.on_sign(self.cents))
 
     def wake_us(self, state: TableState, now_us: int) -> int | None:
         """When the age of a stale value changes next."""
         if state.link_up or state.rules.book.progressive is None:
             return None
         return self.told_us + ((now_us - self.told_us) // MINUTE_US + 1) * MINUTE_US
-
-
-def right_aligned(text: str) -> str:
-    """Twelve cells; a stop or comma shares the cell before it."""
-    cells = sum(c not in ".," for c in text)
-    return " " * (CELLS - cells) + text
 
 
 def magic_card(state: TableState) -> ShowMagicCard:

@@ -18,14 +18,16 @@ from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from controller.table import cards, credits
 from controller.table.asks import Around, Ask
-from controller.table.chips import Chips, Closing, Find
+from controller.table.chips import Chips, Find
+from controller.table.closing import Closing
 from controller.table.console import Console
 from controller.table.guide import guide, live_spots
 from controller.table.health import Health
 from controller.table.lamps import Lamps
 from controller.table.meter import Meter
 from controller.table.notices import Notices
-from controller.table.prompt import Prompter
+from controller.table.options import DEFAULTS, Options
+from controller.table.prompt import Notice, Prompter
 from controller.table.spots import SeatMap, Spot
 from controller.table.staff import (
     DEALER_1,
@@ -35,8 +37,10 @@ from controller.table.staff import (
     Staff,
     TableCall,
 )
+from controller.table.takebacks import TakeBacks
 from controller.table.texts import Texts
 from drivers.orders import Order, ReleaseCredit, RequestDeckCheck
+from drivers.readings import SwitchRead
 
 Key = tuple[str, int]
 """A device and the key of one of its readings."""
@@ -48,6 +52,8 @@ ForCaller = fx.Effect | SignedOn | TableCall
 
 SELECT_US: Final = 3_000_000
 """Longest wait for a selector; a card after that means no magic card in this round."""
+
+SAFE_MODE: Final = "safe mode"
 
 _KEPT: Final = (fx.SetLamp, fx.Prompt, fx.ArmAcceptor)
 
@@ -70,6 +76,7 @@ class Stepping:
         supervisor: f.Declared | None = SUPERVISOR_1,
         last_keys: Mapping[str, int] | None = None,
         untaken_credits: frozenset[int] = frozenset(),
+        options: Options = DEFAULTS,
         now_us: int = 0,
     ) -> None:
         self.state = state
@@ -83,13 +90,15 @@ class Stepping:
         self.notices = Notices()
         self.lamps = Lamps(state)
         self.meter = Meter(state.meter, now_us)
-        self.prompter = Prompter(texts)
+        self.configure(texts, options)
         self.closing: Closing | None = None
+        self.take_backs = TakeBacks()
         self.uncertain: frozenset[int] = frozenset()
         self.table_closed = False
         self._released: frozenset[Spot] = frozenset()
         self._last_keys = dict(last_keys or {})
         self._held: list[cards.CardReading] = []
+        self._held_switches: dict[str, SwitchRead] = {}
         self._later: list[object] = []
         self._undo: tuple[int, str, str] | None = None
         self._wrong: tuple[str, str, int | None] | None = None
@@ -102,6 +111,22 @@ class Stepping:
         self._out: list[Order] = []
         self._shown: dict[type[Any], Order] = {}
         self._arm_from_state()
+        self.take_backs.follow(state, now_us, options.take_back_us)
+
+    def configure(self, texts: Texts, options: Options) -> None:
+        """What the house chooses besides the rules: at a start, and between two rounds."""
+        self.options = options
+        self.prompter = Prompter(texts, options.amounts)
+        self.meter.amounts = options.amounts
+
+    def set_mode(self, now_us: int) -> None:
+        """Tell the engine whether the house takes progressive wagers: a fact like any other."""
+        self._now_us = now_us
+        state, safe = self.state, self.options.safe_mode
+        if state.rules.book.progressive is None or bool(state.progressive_closed) == safe:
+            return
+        what = f.ProgressiveClosed(SAFE_MODE) if safe else f.ProgressiveOpened()
+        self._measured(what, "configuration", now_us // 1000)
 
     def resume(self, *, table_closed: bool, undo: tuple[int, str, str] | None) -> None:
         """What stood beside the state when the table stopped."""
@@ -135,6 +160,7 @@ class Stepping:
             return effects[0]
         self.journal(fact, key)
         self.state = state
+        self.take_backs.follow(state, self._now_us, self.options.take_back_us)
         if isinstance(fact.what, f.WagerRead):
             self.notices.forget(("chips", fact.what.seat))
             self.notices.forget(("chips", fact.what.seat, fact.what.spot))
@@ -166,7 +192,7 @@ class Stepping:
                 self.uncertain, self._released, self._press_close = frozenset(), frozenset(), False
                 self.notices.new_round()
                 for read in self.credits.at_opening():
-                    self._measured(read, "sensors", fact.at_ms)
+                    self._progressive(read, "sensors", fact.at_ms)
             case f.BetsClosed():
                 self._press_close = False
             case f.SeatLeftOut(seat):
@@ -184,6 +210,22 @@ class Stepping:
         self, what: f.What, device: str, at_ms: int, key: Key | None = None
     ) -> fx.Refused | None:
         return self._apply(f.Fact(what, f.Measured(device), at_ms), key)
+
+    def _progressive(self, what: f.CreditsRead, device: str, at_ms: int) -> bool:
+        """A progressive wager as a sensor or acceptor tells it; False if it is not taken, and then
+        the dealer is told to have it taken back."""
+        seat = what.seat
+        self.notices.forget((SAFE_MODE, seat))
+        if self._measured(what, device, at_ms) is None:
+            return True
+        closed = self.state.progressive_closed if self.state.phase is Phase.BETTING else ""
+        if what.credits and closed:
+            self.notices.add(Notice("progressive closed", seat, cause=(SAFE_MODE, seat)))
+            clause = self.state.rules.book.clauses.side_needs_base
+            self.outbox.append(fx.RaiseAlarm("progressive closed", seat, closed, clause))
+        elif what.credits:
+            self.notices.add(Notice("late credit", seat))
+        return False
 
     # --- what the engine does not know ----------------------------------------------------------
 
@@ -203,6 +245,7 @@ class Stepping:
             undo=self._undo[0]
             if self._undo and self._undo[1] == spot_of(self.state.phase)
             else None,
+            overdue=self.take_backs.seats,
             press_close=self._press_close,
         )
 

@@ -25,6 +25,8 @@ KEY_US: Final = 320 * MS
 """From one key to the next; the finger stays down for half of it."""
 HELD_US: Final = 160 * MS
 CARD_US: Final = 500 * MS
+CHIPS_US: Final = 1_200 * MS
+"""Chips that were just moved settle by themselves."""
 CHANGE_US: Final = 4 * SECOND
 """How long a dealer waits for the prompt to react before trying again."""
 PATIENCE_US: Final = 120 * SECOND
@@ -220,6 +222,17 @@ class Dealer:
         self.loaded = False
         self.next_cards = []  # the round has them now; before, another load would bring them back
 
+    def close(self) -> Pause:
+        """The closing call, and once more if chips moved at it, as line 4 then says."""
+        for again in (True, False):
+            yield from self.press_until_taken("CLOSE")
+            yield from self.wait_for(
+                lambda: self.words()[:1] != ["WAIT"], 30 * SECOND, "the bets locked"
+            )
+            if not again or self.words()[:2] != ["CHIPS", "CLOSE"]:
+                return
+            yield CHIPS_US
+
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
         self.look_at_deck()
@@ -350,7 +363,7 @@ class Dealer:
 
     def put_chips_right(self) -> Pause:
         """Do with the chips what lines 2 and 3 say."""
-        yield 1_200 * MS  # chips that were just moved settle by themselves
+        yield CHIPS_US
         if self.words()[:1] != ["CHIPS"]:
             return
         yield from self.clear_notices()

@@ -101,10 +101,7 @@ class Director:
             case "closes":
                 yield from dealer.let_chips_settle()
                 yield from dealer.follow(lambda keys: keys[0] == "CLOSE")
-                yield from dealer.press_until_taken("CLOSE")
-                yield from dealer.wait_for(
-                    lambda: dealer.words()[:1] != ["WAIT"], 30 * SECOND, "the bets locked"
-                )
+                yield from dealer.close()
             case "until":
                 seat = int(words[1]) if words[1] else None
                 yield from dealer.follow(

@@ -59,6 +59,7 @@ OTHER: dict[str, Any] = {
     "spots": {(1, "$"): 5},
     "declared": frozenset({(1, "$")}),
     "credits": {1: 1},
+    "progressive_closed": "safe mode",
     "left_out": frozenset({1}),
     "excluded": frozenset({1}),
     "seats": {1: Seat({"$": 5})},

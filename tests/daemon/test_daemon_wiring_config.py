@@ -190,7 +190,12 @@ def test_what_stands_on_the_sign_waits_until_the_table_is_closed(table: Running)
 
 @pytest.mark.parametrize(
     "text",
-    ['[display]\ncurrency = "E"', "[policy]\nsettle_ms = 400", "[settings]\nseats = 6"],
+    [
+        "[service]\nport = 9632",
+        "[journal]\nsegment_mib = 5",
+        "[settings]\nseats = 6",
+        '[display]\ncurrency = "E"\n[service]\nport = 9632',
+    ],
 )
 def test_what_is_built_at_a_start_needs_one_and_the_status_says_so(
     table: Running, text: str

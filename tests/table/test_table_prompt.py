@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from string import Formatter
 
 import pytest
 
@@ -15,33 +14,20 @@ from controller.rules.engine.effects import Refused
 from controller.rules.engine.facts import What
 from controller.rules.engine.state import Phase
 from controller.rules.hands import HAND_NAMES
+from controller.table.amounts import DOLLARS
 from controller.table.menu import ARGUMENTS
 from controller.table.prompt import money_line, spread
 from controller.table.refusals import text_key
-from controller.table.texts import SECTIONS, parse_texts
+from controller.table.texts import SECTIONS, widest_of
 from drivers.base import DeviceState, Fault, StateReported
 from tests.clauses.tables import base, table
 from tests.table.finger import ENGLISH, finger
 
-WIDEST = {
-    "seat": "7", "about": "7", "spot": "PROG", "of": "RF", "detail": "BLUE", "cents": "10000",
-}  # fmt: skip
-"""What is filled in at its widest; a jackpot goes on line 2, which never cuts an amount."""
-
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_text_fits_twenty_columns(section: str) -> None:
-    for key, text in ENGLISH[section].items():
-        names = {name for _, name, _, _ in Formatter().parse(text) if name}
-        assert names <= set(WIDEST), key
-        values = dict(WIDEST)
-        if section == "ask" and key in ("decide", "take back", "chips"):
-            values["spot"] = "$"  # a decision is about 1 or 2
-        if section == "notice" and key == "award":
-            values |= {"spot": "CARRY", "cents": "1000"}
-        if section == "ask" and key in ("bonus pay",):
-            values["cents"] = "1000"
-        shown = text.format(**values)
+    for key in ENGLISH[section]:
+        shown = widest_of(ENGLISH, section, key)
         assert len(shown) <= 20, (key, shown)
         assert shown.isascii()
 
@@ -168,12 +154,5 @@ def test_every_refusal_of_the_engine_has_a_text_of_its_own() -> None:
 def test_the_amount_of_line_two_is_never_cut(who: str, about: str, cents: int, line: str) -> None:
     if about == "COLLECT":
         line = "SEAT 3 COLLECT 75.00"
-    assert money_line(who, about, cents) == line
+    assert money_line(who, about, cents, DOLLARS) == line
     assert len(line) == 20
-
-
-def test_a_language_file_with_a_hole_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\[word\] is missing"):
-        parse_texts("[state]\na = 'b'\n")
-    with pytest.raises(ValueError, match="expected a text"):
-        parse_texts("[state]\na = 1\n")
