@@ -331,11 +331,12 @@ class TableCore(Sensing):
             ShowPrompt(self.prompter.lines(state, ask, said)),
         ]
         if state.rules.book.progressive is not None:
-            closed = self.table_closed
+            word = self._meter_word()
+            self.meter.follow(self._now_us, seen=lit and not word)
             wholes += [
                 EnableAcceptors(self.credits.enabled(state, closing=idle)),
-                self.meter.order(state, self._now_us, closed=closed) if lit else ShowMeter(""),
-                self.meter.sign(state, self._now_us, closed=closed),
+                self.meter.order(self._now_us, word) if lit else ShowMeter(""),
+                self.meter.sign(self._now_us, word),
             ]
         if state.rules.book.magic_card is not None:
             wholes.append(magic_card(state) if lit else ShowMagicCard(None))

@@ -26,6 +26,7 @@ from controller.table.health import Health
 from controller.table.lamps import Lamps
 from controller.table.meter import Meter
 from controller.table.notices import Notices
+from controller.table.odometer import CountUp
 from controller.table.options import DEFAULTS, Options
 from controller.table.prompt import Notice, Prompter
 from controller.table.spots import SeatMap, Spot
@@ -48,7 +49,7 @@ Entry = f.Fact | SignedOn | TableCall | credits.CreditDropped
 """What is journalled: facts, and what people and acceptors did that is no fact of a round."""
 Journal = Callable[[Entry, Key | None], None]
 """Makes an entry durable before it returns; the key names the reading it came from."""
-ForCaller = fx.Effect | SignedOn | TableCall
+ForCaller = fx.Effect | SignedOn | TableCall | CountUp
 
 SELECT_US: Final = 3_000_000
 """Longest wait for a selector; a card after that means no magic card in this round."""
@@ -117,7 +118,7 @@ class Stepping:
         """What the house chooses besides the rules: at a start, and between two rounds."""
         self.options = options
         self.prompter = Prompter(texts, options.amounts)
-        self.meter.amounts = options.amounts
+        self.meter.amounts, self.meter.odometer_us = options.amounts, options.odometer_us
 
     def set_mode(self, now_us: int) -> None:
         """Tell the engine whether the house takes progressive wagers: a fact like any other."""
@@ -172,8 +173,10 @@ class Stepping:
 
     def _effect(self, effect: fx.Effect) -> None:
         self.lamps.take(effect)
-        self.meter.take(effect, self._now_us)
-        if isinstance(effect, fx.ArmAcceptor):
+        if isinstance(effect, fx.ShowJackpot):
+            run = self.meter.take(effect, self._now_us, self._meter_word())
+            self.outbox += [run] if run is not None else []
+        elif isinstance(effect, fx.ArmAcceptor):
             (self.credits.armed.add if effect.armed else self.credits.armed.discard)(effect.seat)
         elif isinstance(effect, fx.RequestSelection):
             self._select_us = self._now_us + SELECT_US
@@ -184,6 +187,9 @@ class Stepping:
                 self._out.append(RequestDeckCheck(self.state.deck.name))
         if not isinstance(effect, _KEPT):
             self.outbox.append(effect)
+
+    def _meter_word(self) -> str:
+        return self.meter.word(self.state, self._now_us, closed=self.table_closed)
 
     def _after(self, fact: f.Fact) -> None:
         match fact.what:
