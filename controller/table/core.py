@@ -211,7 +211,7 @@ class TableCore(Sensing):
                 return self._refuse("turn the key")
             case _ if isinstance(what, _MOVES_ON) and lost:
                 return self._refuse("sensor", lost[0][0])
-        if refused := self._apply(f.Fact(what, by, at_ms)):
+        if refused := self._apply(f.Fact(self._confirmed(what), by, at_ms)):
             self._wrong = ("refused", text_key(refused), None)
         return None
 

@@ -9,7 +9,7 @@ from controller.config.pending import Pending
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
 from tests.configuration.conftest import LINK, Folder
 
-HASH = "e32ec70eea63071a0f9fe569544f48ff106cd517de1a17062b9e12373728ca13"
+HASH = "f098091a6bb1bf0887437a92f1282b640efacb8724731328f282f670b9d5a60d"
 """Literal: it changes only when a key is added or a default changes, which is a change indeed."""
 
 
