@@ -201,6 +201,10 @@ class DisplayOptions:
     )
     decimal_point: str = option(".", choice(".", ","), "between units and decimals", "round")
     thousands: str = option(",", choice("", ",", ".", " ", "'"), "between thousands", "round")
+    odometer_ms: int = option(
+        2_000, between(0, 60_000),
+        "how long meter and sign count up to a higher jackpot; 0: they jump", "round",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ def options_of(config: LiveConfig) -> Options:
         late_grace_us=policy.late_grace_ms * MS,
         take_back_us=policy.take_back_limit_ms * MS,
         safe_mode=policy.safe_mode,
+        odometer_us=shows.odometer_ms * MS,
         amounts=amounts,
     )
 

@@ -40,7 +40,7 @@ UNLOCK: Final = "unlock"
 PASSIVE: Final = frozenset(
     (
         "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
-        "deckwatch",
+        "deckwatch", "odometer",
     )
 )  # fmt: skip
 """Evidence that changes nothing of what the table resumes with."""

@@ -158,6 +158,10 @@ def _put_together(
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
     writer = Writer(core, scribe, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
+    writer.meters = frozenset(
+        (*(name for name in config.layout.chips if name.startswith("meter-")),
+         *(line.name for line in config.layout.lines if line.kind == "alpha")),
+    )  # fmt: skip
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())

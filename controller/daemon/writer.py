@@ -23,9 +23,12 @@ from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
 from controller.table.core import TableCore
+from controller.table.odometer import CountUp
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowPrompt
 from drivers.readings import MetersRead, Shown
+
+ODOMETER: Final = "odometer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,10 @@ class Writer:
     """A simulated table's selections, written by its scenario instead of drawn."""
     decks: Decks = field(default_factory=Decks)
     changing: Changing = field(default_factory=Changing)
+    meters: frozenset[str] = frozenset()
+    """Displays that count up: their single steps are read back, but not journalled."""
+    steps: dict[str, Shown] = field(default_factory=dict)
+    """The last step that each of them showed in the count-up under way."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
     _ended: bool = False
@@ -158,6 +165,7 @@ class Writer:
             orders += self.core.advance(now_us)
         if self.scribe.standing_due:
             self.scribe.stand()
+        self._end_count_up()
         self.journal.sync()
         self.counts["groups"] += 1
         return self._released(orders, effects)
@@ -224,11 +232,25 @@ class Writer:
                 )
             case MetersRead(device, meters):
                 self._append("device", {"device": device, "meters": dict(meters)})
-            case Shown(device, content, at_us) if self.shown.get(device) != content:
-                self.shown[device] = content
-                self._append("shown", {"device": device, "content": content, "at_us": at_us})
+            case Shown(device) if device in self.meters and self.core.meter.run is not None:
+                self.steps[device] = reading
+            case Shown():
+                self._show(reading)
             case _:
                 pass
+
+    def _show(self, shown: Shown) -> None:
+        device, content = shown.device, shown.content
+        if self.shown.get(device) != content:
+            self.shown[device] = content
+            self._append("shown", {"device": device, "content": content, "at_us": shown.at_us})
+
+    def _end_count_up(self) -> None:
+        """The last steps of a count-up that is over; what its last order changes is told anew."""
+        if self.steps and self.core.meter.run is None:
+            steps, self.steps = self.steps, {}
+            for shown in steps.values():
+                self._show(shown)
 
     # --- effects -------------------------------------------------------------------------------
 
@@ -242,6 +264,9 @@ class Writer:
                     orders += self._select(round_no, seats, now_us)
                 case fx.RaiseAlarm(code, seat, detail, clause):
                     self._alarm({"code": code, "seat": seat, "detail": detail, "clause": clause})
+                case CountUp(from_cents, to_cents, start_us, over_us):
+                    told = {"from": from_cents, "to": to_cents, "at_us": start_us}
+                    self._append(ODOMETER, {**told, "over_ms": over_us // 1000})
                 case fx.Refused():
                     self.counts["refused"] += 1
                 case fx.PublishRound():

@@ -211,7 +211,7 @@ class TableCore(Sensing):
                 return self._refuse("turn the key")
             case _ if isinstance(what, _MOVES_ON) and lost:
                 return self._refuse("sensor", lost[0][0])
-        if refused := self._apply(f.Fact(what, by, at_ms)):
+        if refused := self._apply(f.Fact(self._confirmed(what), by, at_ms)):
             self._wrong = ("refused", text_key(refused), None)
         return None
 
@@ -331,11 +331,12 @@ class TableCore(Sensing):
             ShowPrompt(self.prompter.lines(state, ask, said)),
         ]
         if state.rules.book.progressive is not None:
-            closed = self.table_closed
+            word = self._meter_word()
+            self.meter.follow(self._now_us, seen=lit and not word)
             wholes += [
                 EnableAcceptors(self.credits.enabled(state, closing=idle)),
-                self.meter.order(state, self._now_us, closed=closed) if lit else ShowMeter(""),
-                self.meter.sign(state, self._now_us, closed=closed),
+                self.meter.order(self._now_us, word) if lit else ShowMeter(""),
+                self.meter.sign(self._now_us, word),
             ]
         if state.rules.book.magic_card is not None:
             wholes.append(magic_card(state) if lit else ShowMagicCard(None))

@@ -22,6 +22,8 @@ class Options:
     """Chips of a wager taken back must be gone this long after the decision; 0 is no limit."""
     safe_mode: bool = False
     """Sensors are read, but no progressive wager is taken."""
+    odometer_us: int = 2_000_000
+    """How long the meter counts up to a higher jackpot; 0: it jumps."""
     amounts: Amounts = DOLLARS
 
 

@@ -27,6 +27,8 @@ class Notice:
     seat: int | None = None
     cents: int | None = None
     spot: str = ""
+    other: int | None = None
+    """Another seat that it speaks of."""
     cause: object = None
     """What must go away for the notice to go away by itself; None: it stays until CLEAR."""
 
@@ -83,7 +85,8 @@ class Prompter:
         if said.notice is not None:
             n = said.notice
             text = self.texts["notice"][n.code]
-            return self._fill(text, n.cents or 0, seat=n.seat, spot=self._spot(n.spot))
+            spot = self._spot(n.spot)
+            return self._fill(text, n.cents or 0, seat=n.seat, spot=spot, other=n.other)
         if ask.parts and (listed := self._parts(ask.parts)):
             return listed
         return self._fill(

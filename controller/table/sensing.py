@@ -8,6 +8,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.table import cards, credits
+from controller.table.lineage import forbidden_by
 from controller.table.prompt import Notice
 from controller.table.refusals import text_key
 from controller.table.spots import Spot
@@ -93,8 +94,11 @@ class Sensing(Stepping):
             moving = {s[0] for a in self.chips.moving if (s := self.seat_map.spot(a))}
             self.uncertain -= {spot[0]} - moving
             self._tell_wrong(spot)
+            if self.state.seats and forbidden_by(self.state.rules):
+                self.lineage.saw(spot, self.chips.tags.get(antenna, frozenset()))
         for what in self.chips.facts(again, self.state):
             self._measured(what, "chips", reading.at_us // 1000)
+        self._hint_lineage()
 
     def _tell_wrong(self, spot: Spot) -> None:
         """A tag that never counts: a notice while it lies there, and an alarm when it came."""

@@ -140,6 +140,7 @@ def widest_of(texts: Texts, section: str, key: str) -> str:
     return texts[section][key].format(
         seat="7",
         about="7",
+        other="7",
         spot=_longest(texts["spot"][s] for s in spots),
         of=_longest(texts["spot"][s] for s in ("rapid_fire", "hedge")),
         detail=_longest(details),

@@ -12,9 +12,11 @@ import pytest
 from controller.daemon.chosen import FOLDER
 from controller.daemon.metrics import metrics
 from controller.daemon.troubles import SAFE_MODE, troubles
-from controller.daemon.writer import Released, Told
+from controller.daemon.writer import Released, Tick, Told
 from controller.rules.engine import facts as f
+from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import ShowMeter, ShowPrompt, ShowSign
+from drivers.readings import Shown
 from tests.daemon.test_daemon_wiring_config import END, SUPERVISOR, Running
 from tests.e2e.table import ROOT, configure
 
@@ -172,3 +174,48 @@ def test_a_start_in_safe_mode_closes_it_before_anything_is_shown(table: Running)
     assert last(released, ShowMeter).text == "CLOSED"
     shown = [o.text for o in released.orders if isinstance(o, ShowMeter)]
     assert shown == ["CLOSED"]
+
+
+# --- the odometer ------------------------------------------------------------------------------
+
+
+def frame(table: Running, at_us: int, **contents: str) -> Released:
+    """Time passes to ``at_us`` and the modules say what they showed since."""
+    shown = [Shown(name.replace("_", "-"), text, at_us - 1) for name, text in contents.items()]
+    table.now_us = at_us - 1_000_000  # ``work`` adds a second
+    return table.work(*shown, Tick())
+
+
+def test_a_count_up_is_one_record_whose_steps_are_not_journalled(table: Running) -> None:
+    start_us = table.now_us + 1_000_000
+    released = table.work(Told(f.MeterReported(12_350_678), LINK))
+    assert last(released, ShowMeter) is None, "nothing changes before the first step"
+    assert released.wake_us == start_us + 100_000
+    (record,) = table.bodies("odometer")
+    assert record == {
+        "v": 1, "from": 12_345_678, "to": 12_350_678, "at_us": start_us, "over_ms": 2000,
+    }  # fmt: skip
+    before = table.kinds()
+    for step in range(1, 20):
+        released = frame(table, start_us + 100_000 * step, meter_3=f"{step:02}.00")
+        assert isinstance(last(released, ShowMeter), ShowMeter)
+    assert table.kinds() == before, "nineteen steps, no record"
+    released = frame(table, start_us + 2_000_000, meter_2="1235", meter_3="19.50")
+    assert last(released, ShowMeter).text.strip() == "$123,506.78"
+    assert released.wake_us is None
+    shown = [(b["device"], b["content"]) for b in table.bodies("shown")]
+    assert shown == [("meter-3", "19.50"), ("meter-2", "1235")]
+    frame(table, start_us + 2_100_000, meter_3="06.78")
+    assert table.bodies("shown")[-1]["content"] == "06.78", "what the last order changed"
+    assert len(table.bodies("odometer")) == 1
+    assert table.whole().state == table.writer.core.state
+
+
+def test_other_displays_and_faults_are_journalled_in_a_count_up_as_ever(table: Running) -> None:
+    table.work(Told(f.MeterReported(12_350_678), LINK))
+    fault = Fault("E-DSP-002", "read back wrong; dark")
+    table.work(
+        Shown("magic", "7h", 5), StateReported("meter-3", DeviceState.DEGRADED, fault, 6), Tick()
+    )
+    assert table.bodies("shown")[-1]["device"] == "magic"
+    assert table.bodies("device")[-1]["code"] == "E-DSP-002"
