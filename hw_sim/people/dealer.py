@@ -28,6 +28,7 @@ CARD_US: Final = 500 * MS
 CHANGE_US: Final = 4 * SECOND
 """How long a dealer waits for the prompt to react before trying again."""
 PATIENCE_US: Final = 120 * SECOND
+CALLS: Final = 3
 SPOT_WORDS: Final = {
     "ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "PP": "pair_plus",
     "6CB": "six_card",
@@ -147,8 +148,15 @@ class Dealer:
         """A key that the prompt offers, pressed again if it did not take."""
         for _ in range(4):
             yield from self.press_and_see(key)
+            yield from self.see_line_4()
             if self.words()[:1] != [key]:
                 return
+
+    def see_line_4(self) -> Pause:
+        """It is written last, and blank while a table starts again."""
+        deadline = self.table.clock.now_us + CHANGE_US
+        while not self.words() and self.table.clock.now_us < deadline:
+            yield LOOK_US
 
     # --- following the prompt ------------------------------------------------------------------
 
@@ -219,6 +227,18 @@ class Dealer:
         yield from self.press_until_taken("OPEN")
         self.loaded = False
         self.next_cards = []  # the round has them now; before, another load would bring them back
+
+    def close(self) -> Pause:
+        """The closing call; made again if the table, which died over it, offers it again."""
+        for _ in range(CALLS):
+            yield from self.press_until_taken("CLOSE")
+            yield from self.wait_for(self._answers, 30 * SECOND, "the bets locked")
+            if self.words()[0] != "CLOSE":
+                return
+
+    def _answers(self) -> bool:
+        """Line 4 says something to do: the table is at work no more, and the display is written."""
+        return bool(self.words()) and self.words()[0] != "WAIT"
 
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
