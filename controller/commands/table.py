@@ -14,6 +14,7 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
+from controller.daemon.http import Http
 from controller.daemon.locked import stay_locked
 from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
@@ -121,8 +122,15 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     service = Service(config.service.socket, verbs.all())
     await service.start()
 
+    http: Http | None = None
+    if config.service.http:
+        http = Http(config.service.address, config.service.port, verbs.answers())
+        verbs.http_error = await http.start()
+
     notifier = Notifier.from_environment()
-    pulse = asyncio.create_task(Pulse(runtime, started.rig, notifier).run())
+    watch = Pulse(runtime, started.rig, notifier)
+    verbs.feeds = lambda: watch.fed
+    pulse = asyncio.create_task(watch.run())
 
     def ready() -> None:
         notifier.ready(f"journal {started.journal.journal_id}")
@@ -135,6 +143,8 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         notifier.stopping()
         pulse.cancel()
         await service.close()
+        if http is not None:
+            await http.close()
         frames.close()
         started.journal.close()
 

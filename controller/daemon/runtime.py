@@ -62,6 +62,11 @@ class Runtime:
         """Nothing waits for the writer and it is not at work."""
         return not self._queue and not self._working
 
+    @property
+    def queue_depth(self) -> int:
+        """Inputs that wait for the writer."""
+        return len(self._queue)
+
     def put(self, one: Input) -> None:
         """An input for the writer; too many at once hold the round and have it read again."""
         if isinstance(one, AntennaRead | AntennaFailed):

@@ -7,6 +7,7 @@ before it releases anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -55,7 +56,7 @@ class Appends(Protocol):
 class Scribe:
     """``TableCore(..., journal=scribe)``. If it raises, nothing was adopted: stop the process."""
 
-    __slots__ = ("_cards", "_journal", "_wall_ms", "memory")
+    __slots__ = ("_cards", "_journal", "_wall_ms", "bytes", "memory", "written")
 
     def __init__(
         self, memory: Memory, journal: Appends, cards: CardSealer, wall_ms: Callable[[], int]
@@ -64,6 +65,10 @@ class Scribe:
         self._journal = journal
         self._cards = cards
         self._wall_ms = wall_ms
+        self.written: Counter[str] = Counter()
+        """Records since the start, by kind."""
+        self.bytes = 0
+        """Of their bodies."""
 
     def __call__(self, entry: Entry, key: Key | None) -> None:
         memory, seq = self.memory, self._journal.next_seq
@@ -114,4 +119,6 @@ class Scribe:
         """Any record: the one door to the journal, so that the gaming day misses none."""
         at_ms = self._wall_ms()
         at = self._journal.append(kind, body, at_ms)
+        self.written[kind] += 1
+        self.bytes += len(body)
         self.memory.written(Written(at.seq, kind, body, at_ms, at.hash))

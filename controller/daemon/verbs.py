@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 from controller.config.live import LiveConfig
+from controller.daemon.http import PROMETHEUS, Answer, Answers
 from controller.daemon.identity import opened_body, program_files
-from controller.daemon.metrics import metrics
+from controller.daemon.metrics import Process, metrics
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
 from controller.daemon.start import MIB, Started
-from controller.daemon.troubles import troubles
+from controller.daemon.troubles import ill, troubles
 
 LOW_SEGMENTS: Final = 16
 """Less room than for so many segments is nearly full: some days of play."""
@@ -24,7 +27,10 @@ class Verbs:
 
     def __init__(self, config: LiveConfig, started: Started, runtime: Runtime) -> None:
         self._config, self._started, self._runtime = config, started, runtime
+        self._began_s = int(time.time())
         self.http_error = ""
+        self.feeds: Callable[[], int] = lambda: 0
+        """How often the watchdog was fed."""
 
     def all(self) -> Mapping[str, Verb]:
         return {
@@ -60,7 +66,30 @@ class Verbs:
         return {name: dict(found) for name, found in self._started.rig.counters().items()}
 
     def metrics(self) -> str:
-        return metrics(self._runtime.status, resident_bytes())
+        writer = self._started.writer
+        process = Process(
+            resident_bytes=resident_bytes(),
+            started_s=self._began_s,
+            queue_depth=self._runtime.queue_depth,
+            watchdog_feeds=self.feeds(),
+            counters=self.counters(),
+            records=dict(writer.scribe.written),
+            journal_bytes=writer.scribe.bytes,
+            sync=writer.sync_times,
+        )
+        return metrics(self.status(), process)
+
+    def answers(self) -> Answers:
+        """Over HTTP."""
+        return {"/metrics": self._metrics, "/health": self._health}
+
+    def _metrics(self) -> Answer:
+        return Answer(HTTPStatus.OK, self.metrics(), PROMETHEUS)
+
+    def _health(self) -> Answer:
+        found = troubles(self.status())
+        code = HTTPStatus.SERVICE_UNAVAILABLE if ill(found) else HTTPStatus.OK
+        return Answer(code, "\n".join([one.line for one in found] or ["ok"]) + "\n")
 
 
 def free_bytes(path: Path) -> int:

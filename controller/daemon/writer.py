@@ -6,14 +6,16 @@ Nothing of a group leaves it before the group is on disk; if the disk fails, not
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
+from controller.daemon.metrics import SyncTimes
 from controller.daemon.scribe import Scribe
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
@@ -108,6 +110,10 @@ class Writer:
     """The last step that each of them showed in the count-up under way."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
+    clock_ns: Callable[[], int] = time.monotonic_ns
+    """Only to say how long the disk takes."""
+    sync_times: SyncTimes = field(default_factory=SyncTimes)
+    _durable_seq: int = 0
     _ended: bool = False
     """A round has ended since the last group."""
     _retry_us: int = 0
@@ -125,7 +131,7 @@ class Writer:
             self.scribe.stand()
         if not self.locked and (request := selection_due(self.core.state)):
             self._select(request.round_no, request.seats, now_us)
-        self.journal.sync()
+        self._sync()
         return self._released(list(self.core.orders_now()), self._owed())
 
     def _owed(self) -> list[object]:
@@ -140,14 +146,14 @@ class Writer:
         """Lock the table out: it stays so over any restart."""
         self.locked = why
         self._append("lock", {"why": why, "by": by})
-        self.journal.sync()
+        self._sync()
         return self._released([], [])
 
     def unlock(self, people: Sequence[str]) -> Released:
         """Cleared by two people; the table goes on where it stood."""
         self.locked = ""
         self._append("unlock", {"by": list(people)})
-        self.journal.sync()
+        self._sync()
         return self._released(list(self.core.orders_now()), [])
 
     def work(self, inputs: Sequence[Input], now_us: int) -> Released:
@@ -166,7 +172,7 @@ class Writer:
         if self.scribe.standing_due:
             self.scribe.stand()
         self._end_count_up()
-        self.journal.sync()
+        self._sync()
         self.counts["groups"] += 1
         return self._released(orders, effects)
 
@@ -182,7 +188,7 @@ class Writer:
         if self.decks.changed and not self.journal.full:
             self._save_decks()
         self._append("closed", {"why": why})
-        self.journal.sync()
+        self._sync()
 
     # --- inputs --------------------------------------------------------------------------------
 
@@ -341,6 +347,13 @@ class Writer:
         return self.core.fact(fact, now_us)
 
     # --- out -----------------------------------------------------------------------------------
+
+    def _sync(self) -> None:
+        began, before = self.clock_ns(), self._durable_seq
+        self.journal.sync()
+        self._durable_seq = self.journal.next_seq - 1
+        if self._durable_seq != before:
+            self.sync_times.note(self.clock_ns() - began)
 
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
         self.scribe.append(kind, dump(body))

@@ -30,6 +30,7 @@ CHIPS_US: Final = 1_200 * MS
 CHANGE_US: Final = 4 * SECOND
 """How long a dealer waits for the prompt to react before trying again."""
 PATIENCE_US: Final = 120 * SECOND
+CALLS: Final = 3
 SPOT_WORDS: Final = {
     "ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "PP": "pair_plus",
     "6CB": "six_card",
@@ -149,8 +150,15 @@ class Dealer:
         """A key that the prompt offers, pressed again if it did not take."""
         for _ in range(4):
             yield from self.press_and_see(key)
+            yield from self.see_line_4()
             if self.words()[:1] != [key]:
                 return
+
+    def see_line_4(self) -> Pause:
+        """It is written last, and blank while a table starts again."""
+        deadline = self.table.clock.now_us + CHANGE_US
+        while not self.words() and self.table.clock.now_us < deadline:
+            yield LOOK_US
 
     # --- following the prompt ------------------------------------------------------------------
 
@@ -223,15 +231,21 @@ class Dealer:
         self.next_cards = []  # the round has them now; before, another load would bring them back
 
     def close(self) -> Pause:
-        """The closing call, and once more if chips moved at it, as line 4 then says."""
-        for again in (True, False):
+        """The closing call; once more if chips moved at it, as line 4 then says, and again if the
+        table, which died over it, offers it again."""
+        moved = False
+        for _ in range(CALLS):
             yield from self.press_until_taken("CLOSE")
-            yield from self.wait_for(
-                lambda: self.words()[:1] != ["WAIT"], 30 * SECOND, "the bets locked"
-            )
-            if not again or self.words()[:2] != ["CHIPS", "CLOSE"]:
+            yield from self.wait_for(self._answers, 30 * SECOND, "the bets locked")
+            if not moved and self.words()[:2] == ["CHIPS", "CLOSE"]:
+                moved = True
+                yield CHIPS_US
+            elif self.words()[0] != "CLOSE":
                 return
-            yield CHIPS_US
+
+    def _answers(self) -> bool:
+        """Line 4 says something to do: the table is at work no more, and the display is written."""
+        return bool(self.words()) and self.words()[0] != "WAIT"
 
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
