@@ -57,7 +57,22 @@ class Noted:
 RETRY_US: Final = 5_000_000
 """How often a full disk is looked at again."""
 
-Input = Tick | Told | Noted | Reloaded | object
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Too many readings at once: ``lost`` of them since the start. The round holds."""
+
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """Everything has been read anew since that many were lost."""
+
+    lost: int
+
+
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | object
 """Anything else is a reading of a device."""
 
 
@@ -209,6 +224,14 @@ class Writer:
             case Noted(kind, body):
                 self._append(kind, body)
                 return []
+            case Overrun(lost):
+                self.core.health.overrun = lost
+                self._alarm({"code": "queue overflow", "lost": lost})
+                return self.core.advance(now_us)
+            case CaughtUp(lost):
+                if self.core.health.overrun == lost:
+                    self.core.health.overrun = 0
+                return self.core.advance(now_us)
             case Reloaded():
                 self.changing.take(one)
                 self._append(CONFIGURATION, self.changing.told(self._verdict()))

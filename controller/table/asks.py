@@ -22,6 +22,8 @@ class Around:
     """Why the card device holds the deal: a code of the catalogue, or empty."""
     low_supply: bool = False
     disk_full: bool = False
+    overrun: bool = False
+    """Readings were lost and are being taken again."""
     power_fail: bool = False
     table_closed: bool = False
     selecting: bool = False

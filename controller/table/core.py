@@ -201,6 +201,8 @@ class TableCore(Sensing):
             return self._refuse("sign on first")
         lost = self._lost()
         match what:
+            case f.BetsOpened() | f.BetsClosed() if self.health.overrun:
+                return self._refuse("overrun")
             case f.BetsOpened() if self.state.phase is Phase.IDLE and (why := self._no_opening()):
                 return self._refuse(why)
             case f.BetsClosed() if self.state.phase is Phase.BETTING:
@@ -209,6 +211,8 @@ class TableCore(Sensing):
                 return self._stays_live(seat, by, at_ms)
             case f.DecisionCorrected(seat) if self._needs_supervisor(seat, by):
                 return self._refuse("turn the key")
+            case _ if isinstance(what, _MOVES_ON) and self.health.overrun:
+                return self._refuse("overrun")
             case _ if isinstance(what, _MOVES_ON) and lost:
                 return self._refuse("sensor", lost[0][0])
         if refused := self._apply(f.Fact(self._confirmed(what), by, at_ms)):

@@ -34,6 +34,8 @@ _DEALS: Final = (Phase.LOCKED, Phase.DEALING, Phase.DRAW)
 def guide(state: TableState, around: Around) -> Ask:
     if around.power_fail:
         return Ask("power fail", ("WAIT",))
+    if around.overrun:
+        return Ask("overrun", ("WAIT",))
     if around.card_hold and state.phase in (*_DEALS, Phase.IDLE):
         return Ask(around.card_hold, ("WAIT",))
     if around.lost and state.phase not in (Phase.IDLE, Phase.BETTING, Phase.FROZEN):

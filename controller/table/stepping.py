@@ -279,6 +279,7 @@ class Stepping:
             card_hold=self.health.card_hold,
             low_supply=self.health.low_supply,
             disk_full=self.health.disk_full,
+            overrun=bool(self.health.overrun),
             power_fail=self.health.power_fail,
             table_closed=self.table_closed,
             selecting=waits and self._select_us is not None and self._now_us < self._select_us,
