@@ -18,7 +18,7 @@ from controller.rules.engine.phases import ANYWHERE, TABLE
 from controller.rules.engine.state import Phase
 from controller.rules.rulings import Ruling, rule_on
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, default_of
-from docs.faults import faults_page
+from docs.faults import catalogue, faults_page
 from docs.picture import terminal
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 
@@ -220,6 +220,7 @@ def pages() -> dict[str, str]:
         "docs/rules/settings.md": settings(),
         "docs/settled-round.svg": settled_round(),
         "docs/protocols/faults.md": faults_page(),
+        "controller/daemon/faults.toml": catalogue(),
     }
 
 

@@ -81,6 +81,12 @@ class SpotSettled:
     antenna: Antenna
     tags: frozenset[Uid]
     at_us: int
+    since_us: int | None = None
+    """When they were first read so; the change came before it. None: not before ``at_us``."""
+
+    @property
+    def seen_us(self) -> int:
+        return self.at_us if self.since_us is None else self.since_us
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from hw_sim import scenario as scenarios
 from hw_sim.faults import VERBS, FaultError
 from hw_sim.http import Answer, ControlServer
 from hw_sim.layout import LayoutError, load
-from hw_sim.people.director import Director
+from hw_sim.people.director import Director, Link
 from hw_sim.people.random_play import random_steps
 from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError, parse_step
 from hw_sim.shell import SimShell
@@ -61,6 +61,9 @@ def parser() -> Arguments:
     top.add_argument("--random", type=int, metavar="ROUNDS", help="random play")
     top.add_argument("--faults", action="store_true", help="random play with faults")
     top.add_argument("--seed", type=int, default=1)
+    top.add_argument(
+        "--link-elsewhere", action="store_true", help="steps of the link are played by a real one"
+    )
     top.add_argument("--http", type=int, default=0, help="port of the HTTP API (0 picks one)")
     return top
 
@@ -118,15 +121,30 @@ async def _serve(options: argparse.Namespace) -> int:
         if scenario is None:
             await clock
             return EX_OK
-        return await _play(scenario, shell, clock)
+        link = LinkElsewhere() if options.link_elsewhere else None
+        return await _play(scenario, shell, clock, link)
     finally:
         clock.cancel()
         control.close()
         await shell.close()
 
 
-async def _play(scenario: Scenario, shell: SimShell, clock: asyncio.Task[None]) -> int:
-    director = Director(scenario, shell.faults)
+class LinkElsewhere:
+    """The link is a process of its own: what it tells the table is not ours to play."""
+
+    def meter(self, amount_cents: int) -> None: ...
+
+    def lost(self) -> None: ...
+
+    def back(self) -> None: ...
+
+    def select(self, magic: str | None, lucky: int | None) -> None: ...
+
+
+async def _play(
+    scenario: Scenario, shell: SimShell, clock: asyncio.Task[None], link: Link | None
+) -> int:
+    director = Director(scenario, shell.faults, link)
     director.start()
     while not (director.ending.done or director.ending.failed):
         if clock.done():

@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.commands": ("controller", "record", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
+    "controller.gamingday": ("controller.gamingday", "msgspec"),
     "controller.config": ("controller.config", "controller.rules", "drivers.layout"),
     "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
     "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),

@@ -22,6 +22,7 @@ from controller.config.options import OPTIONS
 from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
+from controller.daemon.chosen import texts_of
 from controller.rules.settings import ALL
 
 EX_CANTCREAT: Final = 73
@@ -105,6 +106,7 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:
 
 def _check(arguments: argparse.Namespace) -> Answer:
     config = load_live(arguments.file, line_kinds())
+    texts_of(config)
     absent = [] if arguments.no_files else list(_absent(config))
     if absent:
         raise ConfigError(config.path, absent)

@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands import journal_day
 from controller.commands.io import Arguments
 from record import verify_journal
 from record.journal import JournalError, Record
@@ -338,6 +339,16 @@ def _stats(arguments: argparse.Namespace) -> Answer:
     return EX_OK, row, "\n".join(lines)
 
 
+# --- day -----------------------------------------------------------------------------------------
+
+
+def _day(arguments: argparse.Namespace) -> Answer:
+    try:
+        return journal_day.answer(arguments)
+    except journal_day.NoDay as error:
+        raise Refused(error.code, str(arguments.folder), str(error), error.exit_code) from None
+
+
 Declare = Callable[[argparse.ArgumentParser], None]
 Act = Callable[[argparse.Namespace], Answer]
 
@@ -365,5 +376,11 @@ VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
         _stats,
         "how many records of which kind, how large, on which days",
         "stats /var/lib/underfelt/table-7/journal --json",
+    ),
+    "day": (
+        journal_day.declare,
+        _day,
+        "a gaming day's report, recomputed from its records",
+        "day /var/lib/underfelt/table-7/journal last --csv",
     ),
 }

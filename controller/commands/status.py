@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,14 +13,18 @@ from controller.commands.io import Arguments
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.daemon.service import ask
+from controller.daemon.troubles import ill, troubles
 
 EX_UNAVAILABLE: Final = 69
 EX_TROUBLE: Final = 1
 EPILOG: Final = """\
-exit codes: 0 all well, 1 something is degraded, 69 no table is running there
+Every trouble is a line: !! stopped, ! degraded, - a note; its code, what it is
+about, what was seen, and behind the arrow what to do.
+
+exit codes: 0 all well, 1 something is stopped or degraded, 69 no table answers
 
 examples:
-  underfelt status --config /etc/underfelt/table.toml
+  underfelt status --config /etc/underfelt/table-1/table.toml
   underfelt status --socket /run/underfelt/table-1/service.sock --json
 """
 
@@ -44,42 +49,36 @@ def run(argv: list[str]) -> int:
         status = ask(path, "status")
     except OSError as error:
         reason = error.strerror or "no answer"
-        print(f"underfelt status: {path}: {reason}; is the table running?", file=sys.stderr)
+        print(
+            f"underfelt status: {path}: {reason}; no table answers there. Look at "
+            "systemctl status underfelt-table@NAME and journalctl -x -u underfelt-table@NAME",
+            file=sys.stderr,
+        )
         return EX_UNAVAILABLE
     print(json.dumps(status, indent=2, ensure_ascii=False) if options.json else told(status))
-    return EX_TROUBLE if troubles(status) else EX_OK
+    return EX_TROUBLE if ill(troubles(status)) else EX_OK
 
 
-def troubles(status: dict[str, Any]) -> list[str]:
-    """What is not as it should be, and where to read what to do."""
-    found = [
-        f"{name} is {device['state']}: {device['code']} {device['detail']}".rstrip(": ")
-        for name, device in status["devices"].items()
-        if device["state"] != "ready"
-    ]
-    if status["journal"]["full"]:
-        found.append("the disk is full: finish the round, no new one opens (E-JRN)")
-    if not status["link_up"]:
-        found.append("no link: the progressive is closed")
-    if status.get("locked"):
-        found.append(f"locked: {status['locked']}")
-    return found
+def told(status: Mapping[str, Any]) -> str:
+    return "\n".join([*_head(status), *_troubles(status)])
 
 
-def told(status: dict[str, Any]) -> str:
-    journal = status["journal"]
-    rows = [
+def _head(status: Mapping[str, Any]) -> list[str]:
+    if status.get("mode") == "locked":
+        return [f"table {status['table']}  LOCKED: the daemon could not be started", ""]
+    journal, day = status["journal"], status["gaming_day"]
+    devices = status["devices"].values()
+    ready = sum(device["state"] == "ready" for device in devices)
+    return [
         f"table {status['table']}  {status['game']}  round {status['round']}: {status['phase']}",
-        f"journal {journal['id'][:12]}  next record {journal['next_seq']}",
+        f"gaming day {day['number']}, {day['rounds']} rounds closed",
+        f"journal {journal['id'][:12]}, next record {journal['next_seq']}",
+        f"{ready} of {len(devices)} devices ready",
         "",
         *(f"  | {line:20} |" for line in status["prompt"]),
         "",
     ]
-    wrong = troubles(status)
-    ready = sum(device["state"] == "ready" for device in status["devices"].values())
-    rows.append(f"{ready} of {len(status['devices'])} devices ready")
-    rows += [f"  ! {text}" for text in wrong]
-    change = status.get("configuration_change", {"verdict": "nothing"})
-    if change["verdict"] != "nothing":
-        rows.append(f"configuration: {change['verdict']}: {change['what_to_do']}")
-    return "\n".join(rows)
+
+
+def _troubles(status: Mapping[str, Any]) -> list[str]:
+    return [one.line for one in troubles(status)] or ["nothing is degraded"]

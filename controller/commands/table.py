@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import sys
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.commands.io import Arguments
@@ -16,14 +14,14 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
-from controller.daemon.identity import opened_body, program_files
+from controller.daemon.http import Http
 from controller.daemon.locked import stay_locked
 from controller.daemon.loudly import fail_loudly
-from controller.daemon.metrics import metrics
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Service
+from controller.daemon.verbs import Verbs
 from controller.rules.errors import UnderfeltError
 from record.journal import JournalError
 
@@ -120,11 +118,19 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         loop.add_signal_handler(name, runtime.stop, name.name)
     _reload_on_hangup(config, runtime)
     frames.start()
-    service = Service(config.service.socket, _verbs(config, started, runtime))
+    verbs = Verbs(config, started, runtime)
+    service = Service(config.service.socket, verbs.all())
     await service.start()
 
+    http: Http | None = None
+    if config.service.http:
+        http = Http(config.service.address, config.service.port, verbs.answers())
+        verbs.http_error = await http.start()
+
     notifier = Notifier.from_environment()
-    pulse = asyncio.create_task(Pulse(runtime, started.rig, notifier).run())
+    watch = Pulse(runtime, started.rig, notifier)
+    verbs.feeds = lambda: watch.fed
+    pulse = asyncio.create_task(watch.run())
 
     def ready() -> None:
         notifier.ready(f"journal {started.journal.journal_id}")
@@ -137,6 +143,8 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         notifier.stopping()
         pulse.cancel()
         await service.close()
+        if http is not None:
+            await http.close()
         frames.close()
         started.journal.close()
 
@@ -157,39 +165,3 @@ def _reload_on_hangup(config: LiveConfig, runtime: Runtime) -> None:
         task.add_done_callback(reading.discard)
 
     loop.add_signal_handler(signal.SIGHUP, hung_up)
-
-
-def _verbs(config: LiveConfig, started: starting.Started, runtime: Runtime) -> dict[str, Any]:
-    def status(_request: object) -> dict[str, Any]:
-        told = {**runtime.status, "table": config.name, "overflows": runtime.overflows}
-        return {**told, "frames_lost": started.frames.lost}
-
-    def in_force() -> str:
-        return str(runtime.status.get("configuration", config.effective_hash))
-
-    def identity(_request: object) -> dict[str, Any]:
-        return {
-            **opened_body(config.game, in_force(), config.layout_sha256, 0),
-            "files": program_files(),
-        }
-
-    def counters(_request: object) -> dict[str, Any]:
-        return {name: dict(found) for name, found in started.rig.counters().items()}
-
-    def text(_request: object) -> dict[str, Any]:
-        return {"text": metrics(runtime.status, resident_bytes())}
-
-    return {"status": status, "identity": identity, "counters": counters, "metrics": text}
-
-
-def resident_bytes() -> int:
-    """From the kernel; 0 where it does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * 4096
-
-
-def print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))

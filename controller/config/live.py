@@ -55,6 +55,8 @@ class LiveConfig:
     layout: TableLayout
     layout_path: Path
     layout_sha256: str
+    language_sha256: str
+    """Of the language file's bytes; empty for a built-in language."""
     journal: o.JournalOptions
     chips: o.ChipsOptions
     staff: o.StaffOptions
@@ -118,9 +120,11 @@ class _Reading:
         self.problems = list(found.problems)
         self.folder = found.site.parent
         self.layout_sha256 = ""
+        self.language_sha256 = ""
 
     def config(self) -> LiveConfig:
         layout_path, layout = self._layout()
+        self._language(layout)
         opened = self._settings()
         link = any(key == "link" or key.startswith("link.") for key in self.found.stated)
         wanted = [name for name in o.SECTIONS if name != "link" or link]
@@ -140,8 +144,9 @@ class _Reading:
             layout=layout,
             layout_path=layout_path,
             layout_sha256=self.layout_sha256,
+            language_sha256=self.language_sha256,
             values=values,
-            effective_hash=hash_of(game, values, self.layout_sha256),
+            effective_hash=hash_of(game, values, self.layout_sha256, self.language_sha256),
             **{"link": None, **sections},
         )
 
@@ -173,6 +178,21 @@ class _Reading:
             return path, None
         self.layout_sha256 = sha256(raw).hexdigest()
         return path, layout
+
+    def _language(self, layout: TableLayout | None) -> None:
+        """A language file's bytes count like any value; its texts are for the table to read."""
+        stated = self._stated("display.language")
+        if stated is None or stated.value in o.LANGUAGES or layout is None:
+            return
+        try:
+            raw = self._path(stated.value, layout.name).read_bytes()
+            self.language_sha256 = sha256(raw).hexdigest()
+        except OSError as error:
+            text = f"{shown(stated.value)}: {error.strerror}; expected a language file"
+            self.problems.append(Problem("E-CFG-017", "display.language", text, stated.file))
+
+    def _path(self, stated: str | Path, table: str) -> Path:
+        return self.folder / str(stated).replace(o.TABLE, table)
 
     def _settings(self) -> tuple[Settings, TableSettings] | None:
         """What the layers have said is not said again."""
@@ -252,7 +272,7 @@ class _Reading:
         for spec in fields(o.SECTIONS[section]):
             value = spec.metadata["convert"](self._effective(f"{section}.{spec.name}"))
             if isinstance(value, Path):
-                value = self.folder / str(value).replace(o.TABLE, table)
+                value = self._path(value, table)
             made[spec.name] = value
         return o.SECTIONS[section](**made)
 
@@ -289,11 +309,13 @@ def plain_default(spec: Field[Any]) -> object:
     return f"{cast(Any, default).numerator}/{cast(Any, default).denominator}"
 
 
-def hash_of(game: str, values: Mapping[str, Value], layout_sha256: str) -> str:
+def hash_of(
+    game: str, values: Mapping[str, Value], layout_sha256: str, language_sha256: str = ""
+) -> str:
     """SHA-256 of the effective configuration, the layout's bytes and the rule book's name.
 
-    Paths count as written, so that a table's files may move; where a value was stated, and whether
-    it was stated at all, does not count.
+    The bytes of a language file count where there is one. Paths count as written, so that a table's
+    files may move; where a value was stated, and whether it was stated at all, does not count.
     """
     book = BOOKS[game]
     effective_date = None if book.effective is None else book.effective.isoformat()
@@ -303,5 +325,7 @@ def hash_of(game: str, values: Mapping[str, Value], layout_sha256: str) -> str:
         "layout_sha256": layout_sha256,
         "values": {key: one.value for key, one in values.items()},
     }
+    if language_sha256:
+        row["language_sha256"] = language_sha256
     text = json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return sha256(text.encode("utf-8")).hexdigest()

@@ -19,6 +19,8 @@ from controller.rules.settings import Bad, Convert, between, choice, flag
 
 When = Literal["round", "closed", "restart"]
 NONE: Final = "none"
+LANGUAGES: Final = ("en", "de")
+"""Built in: controller/table/texts."""
 CREDENTIAL: Final = "credential:"
 TABLE: Final = "{table}"
 """Stands in a path for the table's name in the layout file."""
@@ -81,11 +83,19 @@ def a_house(value: object) -> str:
 
 def a_language(value: object) -> str | Path:
     """A built-in language by its two letters, or a file."""
-    if isinstance(value, str) and re.fullmatch(r"[a-z]{2}", value) is not None:
+    if isinstance(value, str) and value in LANGUAGES:
         return value
     if isinstance(value, str) and value.endswith(".toml"):
         return a_path(value)
-    raise Bad('expected "en", or the path of a language file, NAME.toml')
+    listed = ", ".join(f'"{name}"' for name in LANGUAGES)
+    raise Bad(f"expected {listed}, or the path of a language file, NAME.toml")
+
+
+def a_currency(value: object) -> str:
+    """In characters that the fourteen segments of the meter have."""
+    if not isinstance(value, str) or re.fullmatch(r"[A-Za-z$]{0,3}", value) is None:
+        raise Bad("expected 0 to 3 letters or $, which the meter can show")
+    return value
 
 
 def endpoints(value: object) -> tuple[str, ...]:
@@ -181,15 +191,20 @@ class DisplayOptions:
     """What dealer and players read."""
 
     language: str | Path = option(
-        "en", a_language, "built-in language, or a language file", "round", file=True
+        "en", a_language, "language of the prompt, built-in or a file", "round", file=True
     )
     currency: str = option(
-        "$", a_text(0, 3, "0 to 3 characters the displays have, such as $"), "currency symbol",
-        "round",
-    )  # fmt: skip
-    decimals: int = option(2, choice(0, 2, 3), "decimals of an amount", "round")
+        "$", a_currency, "currency symbol, before the amount on meter and sign", "round"
+    )
+    decimals: int = option(
+        2, choice(0, 2, 3), "decimals of an amount, as many as its minor unit has", "round"
+    )
     decimal_point: str = option(".", choice(".", ","), "between units and decimals", "round")
     thousands: str = option(",", choice("", ",", ".", " ", "'"), "between thousands", "round")
+    odometer_ms: int = option(
+        2_000, between(0, 60_000),
+        "how long meter and sign count up to a higher jackpot; 0: they jump", "round",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +223,7 @@ class LinkOptions:
     )
     heartbeat_limit_ms: int = option(
         5_000, between(500, 60_000),
-        "no progressive wager locks later than this after the last heartbeat", "round",
+        "no progressive wager locks later than this after the last heartbeat", "restart",
     )  # fmt: skip
 
 
@@ -232,15 +247,17 @@ class PolicyOptions:
 
     settle_ms: int = option(
         300, between(100, 5_000),
-        "a spot that changed within this time of the closing call is uncertain; measured at "
+        "a spot that changed within this time before the closing call is uncertain; measured at "
         "commissioning", "round",
     )  # fmt: skip
     late_grace_ms: int = option(
-        0, between(0, 2_000), "a wager this long after the closing call is not late", "round"
-    )
+        0, between(0, 2_000), "a wager that settles this long after the closing call is not late",
+        "round",
+    )  # fmt: skip
     take_back_limit_ms: int = option(
         10_000, between(0, 120_000),
-        "chips of a wager taken back must be gone this long after the decision", "round",
+        "chips of a wager taken back must be gone this long after the decision; 0 is no limit",
+        "round",
     )  # fmt: skip
     safe_mode: bool = option(
         False, flag, "sensors are read, nothing is contributed to the progressive", "round"

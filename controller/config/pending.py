@@ -51,6 +51,12 @@ class Pending:
             digests = running.layout_sha256, loaded.layout_sha256
             origin = str(loaded.layout_path)
             changes.append(Change("layout (content)", *digests, "restart", origin))
+        if running.language_sha256 != loaded.language_sha256 and all(
+            change.key != "display.language" for change in changes
+        ):
+            digests = running.language_sha256, loaded.language_sha256
+            origin = str(loaded.display.language)
+            changes.append(Change("display.language (content)", *digests, "round", origin))
         return cls(running.effective_hash, loaded.effective_hash, tuple(changes))
 
     @property

@@ -1,7 +1,8 @@
 """A configuration that changes while the table runs: what is taken at once, what waits, what not.
 
-Rule settings are taken between two rounds, as a whole and by a new standing record, so that a
-replay sees them change where they changed. Everything else is built at a start and says so.
+Rule settings, displays and policy are taken between two rounds, as a whole and by a new standing
+record, so that a replay sees them change where they changed. Everything else is built at a start
+and says so.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.config.options import When
 from controller.config.pending import Pending
+from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.memory import Memory
 from controller.daemon.standing import Opening
 from controller.rules.errors import UnderfeltError
@@ -27,7 +29,8 @@ WHAT_TO_DO: Final[Mapping[Verdict, str]] = {
     "restart": "end the round and start the daemon again",
     "refused": "put the file right; the table runs on what it had",
 }
-_SETTINGS: Final = "settings."
+_LIVE: Final = ("settings.", "display.", "policy.")
+"""What a running table can take; the parts behind all other keys are built at its start."""
 _LIMITS: Final = ("min_wager", "max_wager")
 
 
@@ -60,6 +63,8 @@ class Reloaded:
     changes: tuple[tuple[str, Any, Any], ...] = ()
     """(key, old, new)"""
     refused: str = ""
+    chosen: Chosen | None = None
+    """Texts and options; None: those in force stay."""
 
 
 class Reloader:
@@ -70,9 +75,10 @@ class Reloader:
         running: LiveConfig,
         load: Callable[[], LiveConfig],
         opening_of: Callable[[LiveConfig], Opening],
+        choose: Callable[[LiveConfig], Chosen] = chosen,
     ) -> None:
         self._running = running
-        self._load, self._opening_of = load, opening_of
+        self._load, self._opening_of, self._choose = load, opening_of, choose
         self._seen = {running.effective_hash: running}
 
     def reload(self, in_force: str) -> Reloaded:
@@ -81,14 +87,15 @@ class Reloader:
             loaded = self._load()
             opening = self._opening_of(loaded)
             opening.state()
+            taken = self._choose(loaded)
         except (ConfigError, OSError, UnderfeltError) as error:
             return Reloaded("", refused=str(error))
         pending = Pending.between(self._seen.get(in_force, self._running), loaded)
         self._seen[loaded.effective_hash] = loaded
         changes = tuple((one.key, one.old, one.new) for one in pending.changes)
-        built = any(not one.key.startswith(_SETTINGS) for one in pending.changes)
+        built = any(not one.key.startswith(_LIVE) for one in pending.changes)
         needs: When | None = "restart" if built else pending.needs
-        return Reloaded(pending.new_hash, opening, needs, changes)
+        return Reloaded(pending.new_hash, opening, needs, changes, chosen=taken)
 
 
 class Changing:
@@ -130,12 +137,14 @@ class Changing:
             told["changes"] = [{"key": k, "old": old, "new": new} for k, old, new in one.changes]
         return {**told, "what_to_do": WHAT_TO_DO[verdict]}
 
-    def apply(self, memory: Memory) -> dict[str, Any]:
-        """Take what waits: the table is between rounds. Returns the journal's record."""
+    def apply(self, memory: Memory) -> tuple[dict[str, Any], Chosen | None]:
+        """Take what waits: the table is between rounds. Returns the journal's record, and what is
+        for the table core."""
         one = self.waiting
         assert one is not None
         assert one.opening is not None
         reopen(memory, one.opening)
         before, self.in_force, self.waiting = self.in_force, one.hash, None
         changes = [{"key": k, "old": old, "new": new} for k, old, new in one.changes]
-        return {"verdict": "applied", "before": before, "in_force": one.hash, "changes": changes}
+        told = {"verdict": "applied", "before": before, "in_force": one.hash, "changes": changes}
+        return told, one.chosen

@@ -13,6 +13,7 @@ from typing import Final
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, line_kinds, load_live
 from controller.daemon.notify import Notifier
+from controller.daemon.service import Service
 from drivers.build import build, vendor_kinds
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowLamps, ShowPrompt
 from drivers.transport.hub import Hub
@@ -28,7 +29,8 @@ LOCKED: Final[tuple[Order, ...]] = (
 
 async def stay_locked(path: str, stop: asyncio.Event, notifier: Notifier) -> None:
     """Until stopped."""
-    hub = _hub(_config(path))
+    config = _config(path)
+    hub, service = _hub(config), await _service(config)
     notifier.ready("LOCKED: call the technician")
     if hub is not None:
         hub.start()
@@ -43,6 +45,21 @@ async def stay_locked(path: str, stop: asyncio.Event, notifier: Notifier) -> Non
             continue
     if hub is not None:
         hub.close()
+    if service is not None:
+        await service.close()
+
+
+async def _service(config: LiveConfig | None) -> Service | None:
+    """``underfelt status`` says what has happened, as far as somebody can be asked."""
+    if config is None:
+        return None
+    said = {"table": config.name, "game": config.game, "mode": "locked"}
+    service = Service(config.service.socket, {"status": lambda _: said})
+    try:
+        await service.start()
+    except OSError:
+        return None  # the prompt says it, and the log
+    return service
 
 
 def _config(path: str) -> LiveConfig | None:

@@ -6,6 +6,7 @@ back cannot differ from what was there.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,6 +14,8 @@ from controller.daemon.entries import cards_in
 from controller.daemon.revealing import REVEALED, Draw, Revealer, revealed_body
 from controller.daemon.sealing import CardSealer, Sealed
 from controller.daemon.standing import ROUND, Opening, Standing, StateDigest, round_body
+from controller.gamingday import fold
+from controller.gamingday.sheet import Day
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import TableState
@@ -59,6 +62,8 @@ class Memory:
     """The decision that ``UNDO`` would turn: seat, spot, choice."""
     rounds: dict[int, int] = field(default_factory=dict)
     """Rounds in ``state.history``, and the record each stands in."""
+    day: Day = field(default_factory=Day)
+    """The gaming day so far, from the records of this journal."""
     facts: int = 0
     """Facts since the last standing record."""
     _open_key: tuple[str, int | None] | None = None
@@ -98,18 +103,25 @@ class Memory:
             owed += [(ROUND, round_body(archive)) for archive in changed]
         return owed
 
-    def note(self, entry: Entry) -> None:
-        """An entry that is no fact of a round."""
+    def written(self, record: fold.Taken) -> None:
+        """A record of any kind stands in the journal: the gaming day counts it."""
+        self.day = fold.take(self.day, record)
+
+    def note(self, entry: Entry) -> list[Body]:
+        """An entry that is no fact of a round. Returns the records that must follow it."""
         self._open_key = None
         match entry:
             case SignedOn(person, f.Role.DEALER):
                 self.dealer = f.Declared(person, f.Role.DEALER)
             case TableCall(kind):
                 self.table_closed = kind != "table open"
+                if kind == fold.DAY_CLOSE:
+                    return [(fold.DAY, fold.closed(self.day))]
             case CreditDropped(seat):
                 self.untaken.discard(seat)
             case _:
                 pass  # a supervisor's position ends with the turn of the key
+        return []
 
     def round_at(self, number: int, seq: int) -> None:
         """A closed round stands in the record ``seq``; those no longer kept are forgotten."""
@@ -134,6 +146,7 @@ class Memory:
             self.dealer,
             self.table_closed,
             {a.round_no: self.rounds[a.round_no] for a in self.state.history},
+            deepcopy(self.day),
         )
 
     def stood(self) -> None:
@@ -175,4 +188,5 @@ def from_standing(standing: Standing) -> Memory:
         standing.dealer,
         standing.table_closed,
         rounds=dict(standing.rounds),
+        day=deepcopy(standing.day),
     )

@@ -27,6 +27,7 @@ from controller.daemon.standing import (
     take_standing,
 )
 from controller.daemon.typed import Unhide, no_hidden_card
+from controller.gamingday.fold import DAY
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.settlement import KEPT_ROUNDS
@@ -39,7 +40,7 @@ UNLOCK: Final = "unlock"
 PASSIVE: Final = frozenset(
     (
         "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
-        "deckwatch",
+        "deckwatch", "odometer",
     )
 )  # fmt: skip
 """Evidence that changes nothing of what the table resumes with."""
@@ -60,6 +61,10 @@ class Record(Protocol):
     def kind(self) -> str: ...
     @property
     def body(self) -> bytes: ...
+    @property
+    def at_ms(self) -> int: ...
+    @property
+    def hash(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +162,11 @@ class _Replay:
     def take(self, record: Record) -> None:
         self.last_seq = record.seq
         kind = record.kind
+        if kind != STANDING:
+            self._memory().written(record)
         if kind in ENTRY_KINDS:
             self._entry(record)
-        elif kind in (REVEALED, ROUND):
+        elif kind in (REVEALED, ROUND, DAY):
             self._follows(record)
         elif kind == STANDING:
             self._stands(record)
@@ -189,7 +196,7 @@ class _Replay:
         found = decode_entry(record.kind, record.body, unhide)
         memory = self._memory()
         if not isinstance(found.entry, f.Fact):
-            memory.note(found.entry)
+            self.owed = memory.note(found.entry)
             return
         try:
             after, digest = memory.ahead(found.entry)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from controller.daemon.writer import Input, Noted, Released, Tick, Writer
+from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
+from drivers.base import StateReported
 from drivers.layout import TableLayout
 from drivers.orders import WatchAntennas
 from drivers.readings import AntennaFailed, AntennaRead
@@ -25,6 +26,8 @@ from record.journal import JournalError
 
 QUEUE: Final = 4096
 """Readings that wait at most; a table makes some fifty a second."""
+ANEW_S: Final = 3.0
+"""By then every spot has been read and has settled (docs/protocols/timing.md)."""
 EX_IOERR: Final = 74
 
 
@@ -54,6 +57,7 @@ class Runtime:
         self._wake: asyncio.TimerHandle | None = None
         self._stopping = ""
         self._lost = False
+        self._states: dict[str, StateReported] = {}
         self._working = False
         self.groups = 0
 
@@ -62,13 +66,21 @@ class Runtime:
         """Nothing waits for the writer and it is not at work."""
         return not self._queue and not self._working
 
+    @property
+    def queue_depth(self) -> int:
+        """Inputs that wait for the writer."""
+        return len(self._queue)
+
     def put(self, one: Input) -> None:
         """An input for the writer; too many at once hold the round and have it read again."""
         if isinstance(one, AntennaRead | AntennaFailed):
             return  # single inventories: the chip field has made of them what counts
         if len(self._queue) >= QUEUE:
-            self._lost = True
-            self.overflows += 1
+            if isinstance(one, StateReported):
+                self._states[one.device] = one  # the last word of each device is never lost
+            else:
+                self._lost = True
+                self.overflows += 1
             return
         self._queue.append(one)
         self._waiting.set()
@@ -97,16 +109,20 @@ class Runtime:
     async def _group(self) -> None:
         group = list(self._queue)
         self._queue.clear()
-        if self._lost:
-            self._lost = False
-            group.append(Noted("alarm", {"code": "queue overflow", "lost": self.overflows}))
+        group += self._states.values()
+        self._states.clear()
+        lost, self._lost = self._lost, False
+        if lost:
+            group.append(Overrun(self.overflows))
         self._release(await self._off_loop(self.writer.work, group, now_us()))
         self.groups += 1
-        if len(self._queue) == 0 and group and isinstance(group[-1], Noted):
+        if lost:
             self._read_again()
 
     def _read_again(self) -> None:
-        """Readings were lost: every spot settles anew; cards and credits come again."""
+        """Readings were lost: every spot settles anew; cards and credits come again. The round
+        holds until then; the last overrun counts."""
+        self._loop.call_later(ANEW_S, self.put, CaughtUp(self.overflows))
         orders = [o for o in self.writer.core.orders_now() if isinstance(o, WatchAntennas)]
         self._hub.order(WatchAntennas(frozenset()))
         for order in orders:

@@ -7,7 +7,9 @@ before it releases anything.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from controller.daemon.entries import encode_entry
@@ -24,19 +26,37 @@ STAND_AFTER: Final = 400
 """Facts after which a standing record is worth its bytes: about ten rounds."""
 
 
+class Appended(Protocol):
+    @property
+    def seq(self) -> int: ...
+    @property
+    def hash(self) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A record as a reader of the journal will find it."""
+
+    seq: int
+    kind: str
+    body: bytes
+    at_ms: int
+    hash: bytes
+
+
 class Appends(Protocol):
     """The journal, as far as the scribe uses it."""
 
     @property
     def next_seq(self) -> int: ...
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
+    def append(self, kind: str, body: bytes, at_ms: int) -> Appended: ...
 
 
 class Scribe:
     """``TableCore(..., journal=scribe)``. If it raises, nothing was adopted: stop the process."""
 
-    __slots__ = ("_cards", "_journal", "_wall_ms", "memory")
+    __slots__ = ("_cards", "_journal", "_wall_ms", "bytes", "memory", "written")
 
     def __init__(
         self, memory: Memory, journal: Appends, cards: CardSealer, wall_ms: Callable[[], int]
@@ -45,23 +65,27 @@ class Scribe:
         self._journal = journal
         self._cards = cards
         self._wall_ms = wall_ms
+        self.written: Counter[str] = Counter()
+        """Records since the start, by kind."""
+        self.bytes = 0
+        """Of their bodies."""
 
     def __call__(self, entry: Entry, key: Key | None) -> None:
         memory, seq = self.memory, self._journal.next_seq
         hide, sealed = self._hiding(seq)
         if not isinstance(entry, f.Fact):
-            self._append(encode_entry(entry, key, hide))
-            memory.note(entry)
+            self.append(*encode_entry(entry, key, hide))
+            self.write(memory.note(entry))
             return
         after, digest = memory.ahead(entry)
-        self._append(encode_entry(entry, key, hide, digest))
+        self.append(*encode_entry(entry, key, hide, digest))
         self.write(memory.adopt(entry, key, after, seq, sealed=sealed, cards=self._cards))
 
     def write(self, bodies: list[Body]) -> None:
         """Records that follow a fact; after a start, those that the power cut took."""
         for kind, body in bodies:
             seq = self._journal.next_seq
-            self._append((kind, body))
+            self.append(kind, body)
             if kind == ROUND:
                 self.memory.round_at(round_number(body), seq)
 
@@ -78,7 +102,7 @@ class Scribe:
         if not self.may_stand:
             raise ValueError("a table is written down between rounds only")
         hide, _ = self._hiding(self._journal.next_seq)
-        self._append((STANDING, standing_body(self.memory.standing(), hide)))
+        self.append(STANDING, standing_body(self.memory.standing(), hide))
         self.memory.stood()
 
     def _hiding(self, seq: int) -> tuple[Hide, list[Sealed]]:
@@ -91,5 +115,10 @@ class Scribe:
 
         return hide, sealed
 
-    def _append(self, body: Body) -> None:
-        self._journal.append(*body, self._wall_ms())
+    def append(self, kind: str, body: bytes) -> None:
+        """Any record: the one door to the journal, so that the gaming day misses none."""
+        at_ms = self._wall_ms()
+        at = self._journal.append(kind, body, at_ms)
+        self.written[kind] += 1
+        self.bytes += len(body)
+        self.memory.written(Written(at.seq, kind, body, at_ms, at.hash))

@@ -17,7 +17,9 @@ import msgspec
 
 from controller.daemon.entries import NOT_JSON, dump, load
 from controller.daemon.errors import BodyError
-from controller.daemon.typed import Codec, Hide, Unhide, codec, take_fields
+from controller.daemon.typed import BAD_VALUE, Codec, Hide, Unhide, codec, take_fields
+from controller.gamingday import fold
+from controller.gamingday.sheet import Day
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
@@ -168,6 +170,15 @@ class Standing:
     table_closed: bool
     rounds: Mapping[int, int]
     """Kept rounds, and the record each stands in."""
+    day: Day
+    """The gaming day so far."""
+
+
+def _take_day(row: Any, _: Unhide) -> Day:
+    try:
+        return fold.restored(row)
+    except msgspec.ValidationError as error:
+        raise BodyError(BAD_VALUE, "", str(error)) from None
 
 
 _FIELDS: Final = {
@@ -181,7 +192,9 @@ _FIELDS: Final = {
     "dealer": codec(f.Declared | None),
     "table_closed": codec(bool),
     "rounds": codec(Mapping[int, int]),
+    "day": Codec(lambda day, _: fold.put(day), _take_day),
 }
+_BESIDE: Final = ("digest", "last_keys", "untaken", "dealer", "table_closed", "rounds", "day")
 
 
 def standing_body(standing: Standing, hide: Hide) -> bytes:
@@ -198,7 +211,7 @@ def standing_body(standing: Standing, hide: Hide) -> bytes:
         "on": opening.on,
         "state": state,
     }
-    for name in ("digest", "last_keys", "untaken", "dealer", "table_closed", "rounds"):
+    for name in _BESIDE:
         row[name] = _FIELDS[name].put(getattr(standing, name), hide)
     return dump(row)
 
@@ -211,5 +224,4 @@ def take_standing(body: bytes, unhide: Unhide, archive: Callable[[int, int], Arc
     taken = take_fields(found["state"], STATE_FIELDS, [], unhide)
     history = tuple(archive(number, seq) for number, seq in found["rounds"].items())
     state = TableState(rules, **taken, history=history)
-    names = ("digest", "last_keys", "untaken", "dealer", "table_closed", "rounds")
-    return Standing(opening, state, **{name: found[name] for name in names})
+    return Standing(opening, state, **{name: found[name] for name in _BESIDE})

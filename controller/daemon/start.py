@@ -11,17 +11,17 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from nacl.secret import SecretBox
 
-import controller.table
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
 from controller.config.live import LiveConfig, line_kinds
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, differs, reopen
+from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump, load
 from controller.daemon.frames import Frames, open_frames
@@ -41,7 +41,6 @@ from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap, missing_spots
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
-from controller.table.texts import Texts, parse_texts
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
 from record.journal import Journal
@@ -79,10 +78,16 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def utc_offset_min() -> int:
+    """The table's clock against UTC: a gaming day has a date."""
+    return (datetime.now().astimezone().utcoffset() or timedelta()) // timedelta(minutes=1)
+
+
 def start(config: LiveConfig, *, today: date | None = None) -> Started:
     """Open the journal, replay it, and put the table together."""
     today = today or datetime.now().astimezone().date()
     check_spots(config)
+    taken = chosen(config)
     key = _key(config)
     register = ChipRegister.open(
         config.chips.register,
@@ -100,14 +105,20 @@ def start(config: LiveConfig, *, today: date | None = None) -> Started:
         now_ms=wall_ms(),
     )
     try:
-        return _put_together(config, journal, key, register, today)
+        return _put_together(config, journal, key, register, taken=taken, today=today)
     except BaseException:
         journal.close()
         raise
 
 
 def _put_together(
-    config: LiveConfig, journal: Journal, key: TableKey, register: ChipRegister, today: date
+    config: LiveConfig,
+    journal: Journal,
+    key: TableKey,
+    register: ChipRegister,
+    *,
+    taken: Chosen,
+    today: date,
 ) -> Started:
     cards = CardSealer(key, journal.journal_id, secrets.token_bytes)
     opening = opening_of(config, today)
@@ -133,9 +144,10 @@ def _put_together(
         SeatMap(config.layout.spots),
         register.find,
         staff,
-        _texts(config),
+        taken.texts,
         scribe,
         house=config.chips.house,
+        options=taken.options,
         card_devices=card_devices,
         dealer=DEALER_1 if simulated else replayed.dealer,
         supervisor=SUPERVISOR_1 if simulated else None,
@@ -144,8 +156,12 @@ def _put_together(
         now_us=time.monotonic_ns() // 1000,
     )
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
-    writer = Writer(core, scribe, journal, selector, wall_ms)
+    writer = Writer(core, scribe, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
+    writer.meters = frozenset(
+        (*(name for name in config.layout.chips if name.startswith("meter-")),
+         *(line.name for line in config.layout.lines if line.kind == "alpha")),
+    )  # fmt: skip
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
@@ -153,6 +169,7 @@ def _put_together(
     waited = {"state": "unknown", "code": "", "detail": "has not answered yet"}
     writer.devices = {name: dict(waited) for name in rig.counters() if name != "bus"}
     opened = opened_body(config.game, changing.in_force, config.layout_sha256, journal.repaired)
+    opened["utc_offset_min"] = utc_offset_min()
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
     return Started(config, journal, replayed, writer, rig, opened, frames)
@@ -258,11 +275,3 @@ def _staff(config: LiveConfig, journal: Journal, attempts: list[Attempt]) -> Sta
         now_ms=lambda: time.monotonic_ns() // 1_000_000,
         today=lambda: datetime.now().astimezone().date(),
     )
-
-
-def _texts(config: LiveConfig) -> Texts:
-    language = config.display.language
-    if isinstance(language, Path):
-        return parse_texts(language.read_text("utf-8"))
-    folder = Path(controller.table.__file__).parent / "texts"
-    return parse_texts((folder / f"{language}.toml").read_text("utf-8"))

@@ -6,14 +6,16 @@ Nothing of a group leaves it before the group is on disk; if the disk fails, not
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
+from controller.daemon.metrics import SyncTimes
 from controller.daemon.scribe import Scribe
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
@@ -23,9 +25,12 @@ from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
 from controller.table.core import TableCore
+from controller.table.odometer import CountUp
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowPrompt
 from drivers.readings import MetersRead, Shown
+
+ODOMETER: Final = "odometer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,25 @@ class Noted:
     body: Mapping[str, Any]
 
 
-Input = Tick | Told | Noted | Reloaded | object
+RETRY_US: Final = 5_000_000
+"""How often a full disk is looked at again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Too many readings at once: ``lost`` of them since the start. The round holds."""
+
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """Everything has been read anew since that many were lost."""
+
+    lost: int
+
+
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | object
 """Anything else is a reading of a device."""
 
 
@@ -76,9 +99,9 @@ class JournalLike(Protocol):
     @property
     def full(self) -> bool: ...
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> object: ...
-
     def sync(self) -> None: ...
+
+    def prepare(self) -> None: ...
 
 
 @dataclass
@@ -87,17 +110,28 @@ class Writer:
     scribe: Scribe
     journal: JournalLike
     selector: Selector
-    wall_ms: Callable[[], int]
     devices: dict[str, dict[str, Any]] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     alarms: list[dict[str, Any]] = field(default_factory=list)
+    alarm_counts: Counter[str] = field(default_factory=Counter)
     scripted: f.SelectionRevealed | None = None
     """A simulated table's selections, written by its scenario instead of drawn."""
     decks: Decks = field(default_factory=Decks)
     changing: Changing = field(default_factory=Changing)
+    meters: frozenset[str] = frozenset()
+    """Displays that count up: their single steps are read back, but not journalled."""
+    steps: dict[str, Shown] = field(default_factory=dict)
+    """The last step that each of them showed in the count-up under way."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
+    clock_ns: Callable[[], int] = time.monotonic_ns
+    """Only to say how long the disk takes."""
+    sync_times: SyncTimes = field(default_factory=SyncTimes)
+    _durable_seq: int = 0
+    _ended: bool = False
+    """A round has ended since the last group."""
+    _retry_us: int = 0
 
     def start(
         self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
@@ -107,11 +141,12 @@ class Writer:
         self._append("opened", opened)
         for alarm in self.decks.told():
             self._alarm(alarm)
+        self.core.set_mode(now_us)
         if self.scribe.may_stand:
             self.scribe.stand()
         if not self.locked and (request := selection_due(self.core.state)):
             self._select(request.round_no, request.seats, now_us)
-        self.journal.sync()
+        self._sync()
         return self._released(list(self.core.orders_now()), self._owed())
 
     def _owed(self) -> list[object]:
@@ -126,39 +161,49 @@ class Writer:
         """Lock the table out: it stays so over any restart."""
         self.locked = why
         self._append("lock", {"why": why, "by": by})
-        self.journal.sync()
+        self._sync()
         return self._released([], [])
 
     def unlock(self, people: Sequence[str]) -> Released:
         """Cleared by two people; the table goes on where it stood."""
         self.locked = ""
         self._append("unlock", {"by": list(people)})
-        self.journal.sync()
+        self._sync()
         return self._released(list(self.core.orders_now()), [])
 
     def work(self, inputs: Sequence[Input], now_us: int) -> Released:
         """One group, from the inputs to the disk."""
         orders: list[Order] = []
         effects: list[object] = []
+        self._prepare(now_us)
         self.core.health.disk_full = self.journal.full
         for one in inputs:
             self.counts["inputs"] += 1
             orders += self._take(one, now_us)
             effects += self._outbox(orders, now_us)
         if self._verdict() == "apply" and not (self.locked or self.journal.full):
-            self._reconfigure()
+            self._reconfigure(now_us)
             orders += self.core.advance(now_us)
         if self.scribe.standing_due:
             self.scribe.stand()
-        self.journal.sync()
+        self._end_count_up()
+        self._sync()
         self.counts["groups"] += 1
         return self._released(orders, effects)
+
+    def _prepare(self, now_us: int) -> None:
+        """Between rounds there is time to fill the next segment, and to look for room again."""
+        ended, self._ended = self._ended, False
+        retry = self.journal.full and now_us >= self._retry_us
+        if self.core.state.phase is Phase.IDLE and (ended or retry):
+            self._retry_us = now_us + RETRY_US
+            self.journal.prepare()
 
     def stop(self, why: str) -> None:
         if self.decks.changed and not self.journal.full:
             self._save_decks()
         self._append("closed", {"why": why})
-        self.journal.sync()
+        self._sync()
 
     # --- inputs --------------------------------------------------------------------------------
 
@@ -173,9 +218,20 @@ class Writer:
                 if isinstance(what, f.BetsOpened) and self.journal.full:
                     return []
                 return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
+            case Noted("alarm", body):
+                self._alarm(dict(body))
+                return []
             case Noted(kind, body):
                 self._append(kind, body)
                 return []
+            case Overrun(lost):
+                self.core.health.overrun = lost
+                self._alarm({"code": "queue overflow", "lost": lost})
+                return self.core.advance(now_us)
+            case CaughtUp(lost):
+                if self.core.health.overrun == lost:
+                    self.core.health.overrun = 0
+                return self.core.advance(now_us)
             case Reloaded():
                 self.changing.take(one)
                 self._append(CONFIGURATION, self.changing.told(self._verdict()))
@@ -205,11 +261,25 @@ class Writer:
                 )
             case MetersRead(device, meters):
                 self._append("device", {"device": device, "meters": dict(meters)})
-            case Shown(device, content, at_us) if self.shown.get(device) != content:
-                self.shown[device] = content
-                self._append("shown", {"device": device, "content": content, "at_us": at_us})
+            case Shown(device) if device in self.meters and self.core.meter.run is not None:
+                self.steps[device] = reading
+            case Shown():
+                self._show(reading)
             case _:
                 pass
+
+    def _show(self, shown: Shown) -> None:
+        device, content = shown.device, shown.content
+        if self.shown.get(device) != content:
+            self.shown[device] = content
+            self._append("shown", {"device": device, "content": content, "at_us": shown.at_us})
+
+    def _end_count_up(self) -> None:
+        """The last steps of a count-up that is over; what its last order changes is told anew."""
+        if self.steps and self.core.meter.run is None:
+            steps, self.steps = self.steps, {}
+            for shown in steps.values():
+                self._show(shown)
 
     # --- effects -------------------------------------------------------------------------------
 
@@ -223,9 +293,13 @@ class Writer:
                     orders += self._select(round_no, seats, now_us)
                 case fx.RaiseAlarm(code, seat, detail, clause):
                     self._alarm({"code": code, "seat": seat, "detail": detail, "clause": clause})
+                case CountUp(from_cents, to_cents, start_us, over_us):
+                    told = {"from": from_cents, "to": to_cents, "at_us": start_us}
+                    self._append(ODOMETER, {**told, "over_ms": over_us // 1000})
                 case fx.Refused():
                     self.counts["refused"] += 1
                 case fx.PublishRound():
+                    self._ended = True
                     self.counts["rounds"] += 1
                     self._watch_decks()
                     left.append(effect)
@@ -241,10 +315,11 @@ class Writer:
             self._save_decks()
 
     def _save_decks(self) -> None:
-        self.journal.append(DECKWATCH, self.decks.body(), self.wall_ms())
+        self.scribe.append(DECKWATCH, self.decks.body())
 
     def _alarm(self, alarm: dict[str, Any]) -> None:
         self.alarms = [*self.alarms[-19:], alarm]
+        self.alarm_counts[str(alarm["code"])] += 1
         self._append("alarm", alarm)
 
     # --- another configuration -----------------------------------------------------------------
@@ -253,11 +328,16 @@ class Writer:
         in_round = self.core.state.phase is not Phase.IDLE
         return self.changing.verdict(in_round=in_round, table_open=not self.core.table_closed)
 
-    def _reconfigure(self) -> None:
-        """Other settings from here on: the standing record that follows is where they begin."""
+    def _reconfigure(self, now_us: int) -> None:
+        """Another configuration from here on: the standing record that follows is where its
+        settings begin."""
         memory = self.scribe.memory
-        self._append(CONFIGURATION, self.changing.apply(memory))
+        told, chosen = self.changing.apply(memory)
+        self._append(CONFIGURATION, told)
         self.core.state = memory.state
+        if chosen is not None:
+            self.core.configure(chosen.texts, chosen.options)
+            self.core.set_mode(now_us)
         self.scribe.stand()
 
     def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
@@ -276,7 +356,7 @@ class Writer:
         )
         revealed = self.selector.reveal(round_no)
         if revealed.lost:
-            self._append("alarm", {"code": "selection lost", "round": round_no})
+            self._alarm({"code": "selection lost", "round": round_no})
         magic = revealed.picks.magic_card
         what = f.SelectionRevealed(
             None if magic is None else Card(magic), revealed.picks.lucky_seat
@@ -285,14 +365,21 @@ class Writer:
 
     def _tell_selection(self, bodies: Sequence[bytes], what: f.What, now_us: int) -> list[Order]:
         for body in bodies:
-            self.journal.append("selection", body, self.wall_ms())
+            self.scribe.append("selection", body)
         fact = f.Fact(what, f.Measured("selector"), now_us // 1000)
         return self.core.fact(fact, now_us)
 
     # --- out -----------------------------------------------------------------------------------
 
+    def _sync(self) -> None:
+        began, before = self.clock_ns(), self._durable_seq
+        self.journal.sync()
+        self._durable_seq = self.journal.next_seq - 1
+        if self._durable_seq != before:
+            self.sync_times.note(self.clock_ns() - began)
+
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.journal.append(kind, dump(body), self.wall_ms())
+        self.scribe.append(kind, dump(body))
 
     def _released(self, orders: list[Order], effects: list[object]) -> Released:
         if self.locked:
@@ -301,15 +388,27 @@ class Writer:
             return Released(tuple(orders), tuple(effects), None, self.status())  # time stands
         return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
 
+    def _gaming_day(self) -> dict[str, Any]:
+        day = self.scribe.memory.day
+        rounds = day.rounds.settled + day.rounds.void + day.rounds.held
+        return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}
+
     def status(self) -> dict[str, Any]:
-        state = self.core.state
+        state, health = self.core.state, self.core.health
         return {
             "game": state.rules.book.key,
             "phase": state.phase.value,
             "round": state.round_no,
             "in_round": state.phase is not Phase.IDLE,
+            "progressive": state.rules.book.progressive is not None,
             "link_up": state.link_up,
+            "supply_low": health.low_supply,
+            "power_failing": health.power_fail,
+            "door_open": health.door,
+            "card_devices": sorted(health.card_devices),
+            "safe_mode": self.core.options.safe_mode,
             "locked": self.locked,
+            "gaming_day": self._gaming_day(),
             "journal": {
                 "id": self.journal.journal_id,
                 "next_seq": self.journal.next_seq,
@@ -319,6 +418,7 @@ class Writer:
             "devices": {name: dict(told) for name, told in sorted(self.devices.items())},
             "prompt": list(self.core.prompt_now()),
             "alarms": list(self.alarms),
+            "alarm_counts": dict(self.alarm_counts),
             "configuration": self.changing.in_force,
             "configuration_change": self.changing.told(self._verdict()),
             "counts": dict(self.counts),

@@ -101,5 +101,7 @@ class Book:
     """Unequal wagers may be corrected or folded after the lock (NSW 12.10, 12.11)."""
     tuck_rides_all: bool = False
     """Cards tucked under the $ wager say that everything left rides (NSW 8.11)."""
+    one_hand_clause: str = ""
+    """The clause that lets a player bet only one hand in a round."""
     shuffle_clause: str = ""
     deck_check_clause: str = ""

@@ -286,6 +286,13 @@ class TableSettings:
         required=("PP6", "RICO"),
     )
     circles_optional: bool = setting(True, flag, ("PP6",), "circles 1 and 2 may stay empty")
+    multi_seat: Literal["allowed", "not_allowed"] = setting(
+        "allowed",
+        choice("allowed", "not_allowed"),
+        ("MBS3", "PP6", "MEGA"),
+        "one player at several seats; not_allowed: chips of one seat that come down at another are "
+        "told (NSW: never allowed)",
+    )
     rapid_fire: bool = setting(False, flag, ("RICO",), "offer Rapid Fire")
     hedge: bool = setting(False, flag, ("RICO",), "offer HedgeBet")
     handled_mode: Literal["one_button", "per_seat", "automatic"] = setting(

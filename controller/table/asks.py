@@ -22,12 +22,16 @@ class Around:
     """Why the card device holds the deal: a code of the catalogue, or empty."""
     low_supply: bool = False
     disk_full: bool = False
+    overrun: bool = False
+    """Readings were lost and are being taken again."""
     power_fail: bool = False
     table_closed: bool = False
     selecting: bool = False
     """The selector has not committed yet, and is still waited for."""
     undo: int | None = None
     """The seat whose decision UNDO would take back."""
+    overdue: frozenset[int] = frozenset()
+    """Seats whose chips should be gone since a wager was taken back."""
     press_close: bool = False
     """A card came before the closing call."""
 

@@ -1,4 +1,4 @@
-"""Tags on antennas become values on spots, and the closing call becomes a sweep that agrees.
+"""Tags on antennas become values on spots.
 
 A tag counts only if the chip register knows it as a live chip of this house; everything else is
 worth nothing and is told (AMB-W19, AMB-X03). A value is a fact when it differs from what the
@@ -19,7 +19,6 @@ from drivers.readings import (
     SpotLost,
     SpotMoving,
     SpotSettled,
-    SweepAgreed,
     TagOnTwoSpots,
     Uid,
 )
@@ -61,17 +60,22 @@ class Chips:
     tags: dict[Antenna, frozenset[Uid]] = field(default_factory=dict)
     moving: set[Antenna] = field(default_factory=set)
     lost: dict[Antenna, str] = field(default_factory=dict)
+    changed_us: dict[Antenna, int] = field(default_factory=dict)
+    """When the tags on an antenna were first read as they are now, or began to move."""
     doubled: dict[Uid, tuple[Antenna, Antenna]] = field(default_factory=dict)
 
     def take(self, reading: ChipReading) -> frozenset[Antenna]:
         """Note a reading; returns the antennas whose value must be looked at again."""
         match reading:
             case SpotSettled(antenna, tags):
+                if tags != self.tags.get(antenna, frozenset()):
+                    self.changed_us[antenna] = reading.seen_us
                 self.tags[antenna] = tags
                 self.moving.discard(antenna)
                 self.lost.pop(antenna, None)
                 return frozenset((antenna,)) | self._no_longer_doubled(antenna)
-            case SpotMoving(antenna):
+            case SpotMoving(antenna, at_us):
+                self.changed_us[antenna] = at_us
                 self.moving.add(antenna)
                 return frozenset()
             case SpotLost(antenna, code):
@@ -151,37 +155,3 @@ class Chips:
 def _declared(state: TableState, spot: Spot) -> bool:
     seat = state.seats.get(spot[0])
     return seat is not None and spot[1] in seat.declared
-
-
-# --- the closing call --------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Closing:
-    """The closing call was made; the sweep that proves the wagers is under way."""
-
-    number: int
-    by: f.Source
-    at_ms: int
-    until_us: int
-    asked: frozenset[Antenna]
-    uncertain: set[Antenna]
-    """Moving at the press or since: undecidable by rule, so never counted silently (AMB-W04)."""
-    answered: set[Antenna] = field(default_factory=set)
-    swept: dict[Antenna, frozenset[Uid]] = field(default_factory=dict)
-
-    def take(self, sweep: SweepAgreed) -> bool:
-        """Add one reader's part; True when every antenna asked for has been answered."""
-        if sweep.number != self.number:
-            return False
-        self.uncertain |= set(sweep.uncertain) & self.asked
-        self.swept |= {a: tags for a, tags in sweep.tags if a in self.asked}
-        self.answered |= set(self.swept) | set(sweep.uncertain)
-        return self.asked <= self.answered
-
-    def moved(self, antenna: Antenna) -> None:
-        if antenna in self.asked:
-            self.uncertain.add(antenna)
-
-    def certain(self) -> dict[Antenna, frozenset[Uid]]:
-        return {a: tags for a, tags in self.swept.items() if a not in self.uncertain}

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY
-from controller.rules.engine.common import spot_of
+from controller.rules.engine.common import reading, spot_of
 from controller.rules.engine.phases import TABLE
 from controller.rules.engine.state import Phase
-from controller.table.chips import Closing
+from controller.table.closing import Closing
 from controller.table.console import Wrong
 from controller.table.menu import Call, SignOn
 from controller.table.meter import magic_card
@@ -20,7 +21,7 @@ from controller.table.prompt import Notice, Said
 from controller.table.refusals import text_key
 from controller.table.sensing import Sensing
 from controller.table.spots import Spot
-from controller.table.staff import TableCall
+from controller.table.staff import SUPERVISORS, TableCall
 from controller.table.watch import all_spots, lock_cards, watch
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import (
@@ -58,14 +59,12 @@ from drivers.readings import (
 
 NOT_FOR_THE_TABLE: Final = (AntennaRead, AntennaFailed, Shown, MetersRead, DeviceIdentified)
 """Single inventories, read-backs, identities: for the policies below and the health above."""
-SWEEP_US: Final = 60_000_000
-"""Longest wait for a sweep; then the closing call has to be made again. Every sweep answers at its
-own deadline, at most 52 s (docs/protocols/chip-sensing.md): this only catches a lost answer."""
 LATER: Final = 1_000
 """Most readings kept while the power fails."""
 
 _OFF: Final[Lamp] = "off"
 DARK: Final = ShowLamps((_OFF,) * SEATS)
+_DAY: Final = "day"
 _MOVES_ON: Final = (f.CommunityTurned, f.HandOpened, f.DealConfirmed)
 """What a live wager that cannot be read holds up."""
 
@@ -125,21 +124,34 @@ class TableCore(Sensing):
         return self._orders()
 
     def advance(self, now_us: int) -> list[Order]:
-        """Time has passed: a sweep or a selector that never answered, an age that is shown."""
+        """Time has passed: the cut of a call, a sweep or a selector that never answered, chips that
+        should be gone, an age that is shown."""
         self._now_us = now_us
-        if self.closing is not None and now_us >= self.closing.until_us:
-            self.closing = None
-            self.notices.add(Notice("sweep silent", cause="sweep"))
-            self._release_cards()
+        if self.closing is not None and now_us >= self.closing.due_us:
+            if not self.closing.sweeps:
+                self._sweep()
+            else:
+                self.closing = None
+                self.notices.add(Notice("sweep silent", cause="sweep"))
+                self._release_held()
+        for seat, spot in self.take_backs.expire(now_us):
+            self._overdue(seat, spot)
         return self._orders()
+
+    def _overdue(self, seat: int, spot: str) -> None:
+        clauses = self.state.rules.book.round_clauses
+        clause = clauses.decide_1 if self.state.phase is Phase.DECISION_1 else clauses.decide_2
+        lies = reading(self.state, seat, spot)
+        self.outbox.append(fx.RaiseAlarm("take back overdue", seat, f"{spot}: {lies}", clause))
 
     @property
     def wake_us(self) -> int | None:
         """When ``advance`` wants to be called next."""
         selecting = self._select_us if self._around().selecting else None
         due = [
-            None if self.closing is None else self.closing.until_us,
+            None if self.closing is None else self.closing.due_us,
             selecting,
+            self.take_backs.wake_us,
             self.meter.wake_us(self.state, self._now_us),
         ]
         return min((t for t in due if t is not None), default=None)
@@ -147,7 +159,7 @@ class TableCore(Sensing):
     def orders_now(self) -> list[Order]:
         """Everything the devices should show and do now: after a start or a reconnect."""
         self._shown = {}
-        if self.closing is not None:
+        if self.closing is not None and self.closing.sweeps:
             self._out.append(SweepAntennas(self.closing.number, self.closing.asked))
         return self._orders()
 
@@ -189,17 +201,27 @@ class TableCore(Sensing):
             return self._refuse("sign on first")
         lost = self._lost()
         match what:
+            case f.BetsOpened() | f.BetsClosed() if self.health.overrun:
+                return self._refuse("overrun")
             case f.BetsOpened() if self.state.phase is Phase.IDLE and (why := self._no_opening()):
                 return self._refuse(why)
             case f.BetsClosed() if self.state.phase is Phase.BETTING:
                 return self._call_close(by, at_us)
             case f.SeatRuled(seat, "stays live") if self._not_in_phase(f.SeatRuled):
                 return self._stays_live(seat, by, at_ms)
+            case f.DecisionCorrected(seat) if self._needs_supervisor(seat, by):
+                return self._refuse("turn the key")
+            case _ if isinstance(what, _MOVES_ON) and self.health.overrun:
+                return self._refuse("overrun")
             case _ if isinstance(what, _MOVES_ON) and lost:
                 return self._refuse("sensor", lost[0][0])
-        if refused := self._apply(f.Fact(what, by, at_ms)):
+        if refused := self._apply(f.Fact(self._confirmed(what), by, at_ms)):
             self._wrong = ("refused", text_key(refused), None)
         return None
+
+    def _needs_supervisor(self, seat: int, by: f.Declared) -> bool:
+        """Chips and console have disagreed too long for the dealer to key it anew (AMB-C02)."""
+        return seat in self.take_backs.seats and by.role not in SUPERVISORS
 
     def _no_opening(self) -> str:
         if self.table_closed:
@@ -213,7 +235,7 @@ class TableCore(Sensing):
     def _take_back(self, at_ms: int) -> None:
         if self.closing is not None:
             self.closing = None  # nothing was declared yet: the call can still be taken back
-            return self._release_cards()
+            return self._release_held()
         if self._undo is None or self._undo[1] != spot_of(self.state.phase):
             return self._refuse("nothing to undo" if self._undo is None else "undo too late")
         seat, spot, choice = self._undo
@@ -237,6 +259,9 @@ class TableCore(Sensing):
         call = TableCall(kind, by, at_ms)
         self.journal(call, None)
         self.table_closed = kind != "table open"
+        self.notices.forget(_DAY)
+        if kind == "day close":
+            self.notices.add(Notice("day closed", cause=_DAY))
         return self.outbox.append(call)
 
     # --- the closing call ----------------------------------------------------------------------
@@ -249,14 +274,20 @@ class TableCore(Sensing):
         unread = self.chips.lost_spots(self.health.down)
         asked = self.seat_map.antennas(all_spots(self.state) - unread)
         self._sweeps += 1
+        cut_us = at_us + self.options.late_grace_us
         self.closing = Closing(
-            self._sweeps, by, at_us // 1000, self._now_us + SWEEP_US, asked,
-            self.chips.moving & asked,
-        )  # fmt: skip
+            self._sweeps, by, at_us // 1000, cut_us, self.options.settle_us, asked
+        )
         self.notices.forget("sweep")
-        if not asked:
-            return self._close(at_us)
-        return self._out.append(SweepAntennas(self._sweeps, asked))
+        return self._sweep() if self._now_us >= cut_us else None
+
+    def _sweep(self) -> None:
+        """The cut of the call has come."""
+        assert self.closing is not None
+        self.closing.begin(self.chips, self._now_us)
+        if not self.closing.asked:
+            return self._close(self._now_us)
+        return self._out.append(SweepAntennas(self.closing.number, self.closing.asked))
 
     def _not_in_phase(self, kind: type[f.What]) -> bool:
         return kind not in TABLE[self.state.rules.book.family].get(self.state.phase, {})
@@ -294,9 +325,9 @@ class TableCore(Sensing):
             self._wrong = None
         said = Said(self._wrong, self.console.shown(), self.notices.newest)
         beacon = self._beacon or "KEY" in ask.keys
-        faults = frozenset(s[0] for s in self._wrong_spots())
+        faults = frozenset(s[0] for s in self._wrong_spots()) | self.take_backs.seats
         lit = not self.health.power_fail
-        idle = self.health.power_fail or self.closing is not None
+        idle = self.health.power_fail or self._after_the_cut(self._now_us)
         wholes: list[Order] = [
             lock_cards(state, ask),
             WatchAntennas(watch(state, self.seat_map).antennas),
@@ -304,11 +335,12 @@ class TableCore(Sensing):
             ShowPrompt(self.prompter.lines(state, ask, said)),
         ]
         if state.rules.book.progressive is not None:
-            closed = self.table_closed
+            word = self._meter_word()
+            self.meter.follow(self._now_us, seen=lit and not word)
             wholes += [
                 EnableAcceptors(self.credits.enabled(state, closing=idle)),
-                self.meter.order(state, self._now_us, closed=closed) if lit else ShowMeter(""),
-                self.meter.sign(state, self._now_us, closed=closed),
+                self.meter.order(self._now_us, word) if lit else ShowMeter(""),
+                self.meter.sign(self._now_us, word),
             ]
         if state.rules.book.magic_card is not None:
             wholes.append(magic_card(state) if lit else ShowMagicCard(None))

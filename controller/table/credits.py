@@ -83,7 +83,7 @@ class Credits:
         the middle of it, it might give back what is already counted.
         """
         dropping = self.untaken if state.phase in (Phase.BETTING, Phase.LOCKED) else frozenset()
-        if state.phase is not Phase.BETTING or closing or not state.link_up:
+        if state.phase is not Phase.BETTING or closing or not state.takes_progressive:
             return frozenset(dropping)
         most = state.rules.table.max_credits
         free = {n for n in self.armed if state.credits.get(n, 0) < most}

@@ -34,6 +34,8 @@ _DEALS: Final = (Phase.LOCKED, Phase.DEALING, Phase.DRAW)
 def guide(state: TableState, around: Around) -> Ask:
     if around.power_fail:
         return Ask("power fail", ("WAIT",))
+    if around.overrun:
+        return Ask("overrun", ("WAIT",))
     if around.card_hold and state.phase in (*_DEALS, Phase.IDLE):
         return Ask(around.card_hold, ("WAIT",))
     if around.lost and state.phase not in (Phase.IDLE, Phase.BETTING, Phase.FROZEN):
@@ -73,7 +75,7 @@ def _idle(state: TableState, around: Around) -> Ask:
         return Ask("low supply", ("WAIT",))
     if around.disk_full:
         return Ask("disk full", ("WAIT",))
-    return Ask("open", ("OPEN",))
+    return Ask("open no progressive" if state.progressive_closed else "open", ("OPEN",))
 
 
 def _cards(state: TableState, around: Around, *, checked: bool) -> Ask | None:
@@ -126,7 +128,8 @@ def _betting(state: TableState, around: Around) -> Ask:
         return Ask("dealer ante", ("CHIPS",), pot=True, amount=ante)
     betting = [n for n in playing(state) if _obligatory(state, n)]
     if not betting:
-        return Ask("place bets", ("WAIT",))
+        closed = state.progressive_closed
+        return Ask("place bets no progressive" if closed else "place bets", ("WAIT",))
     if not state.rules.book.correct_unequal:
         for number in betting:
             if not base_is_valid(state, number):
@@ -188,11 +191,13 @@ def _decision(state: TableState, around: Around) -> Ask:
     for number in unresolved(state):
         seat = state.seats[number]
         back = seat.decisions[spot] == "withdraw"
-        other = ("UNDO",) if around.undo == number else with_key(around, "MENU 27")
+        late = number in around.overdue
+        other = ("UNDO",) if around.undo == number and not late else with_key(around, "MENU 27")
         keys = ("CHIPS", *(other if back else with_key(around, "MENU 52")))
         lies = reading(state, number, spot)
         amount = lies if back else seat.locked[spot]
-        return Ask("take back" if back else "chips", keys, number, spot=spot, amount=amount)
+        code = ("take back late" if late else "take back") if back else "chips"
+        return Ask(code, keys, number, spot=spot, amount=amount)
     if (number := held(state)) is not None:
         return Ask("held", with_key(around, "MENU 52"), number)
     card = 1 if state.phase is Phase.DECISION_1 else 2

@@ -26,6 +26,8 @@ class Health:
     low_supply: bool = False
     disk_full: bool = False
     """Told by the writer: the round under way can end, no new one opens."""
+    overrun: int = 0
+    """Told by the writer: so many readings were lost in all, and everything is being read anew."""
     power_fail: bool = False
     door: bool = False
 

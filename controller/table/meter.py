@@ -6,60 +6,80 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.rules.cards import name
-from controller.rules.engine.effects import Effect, ShowJackpot
+from controller.rules.engine.effects import ShowJackpot
 from controller.rules.engine.state import Phase, TableState
-from controller.rules.money import format_cents
+from controller.table.amounts import CELLS, DOLLARS, Amounts
+from controller.table.odometer import SIGN_STEP_US, CountUp
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 
-CELLS: Final = 12
 MINUTE_US: Final = 60_000_000
 
 
 @dataclass(slots=True)
 class Meter:
     cents: int
+    """The value that the link has told last; nothing above it is ever shown."""
     told_us: int
     """When the value was last told by the link, for the age of a stale one."""
+    amounts: Amounts = DOLLARS
+    odometer_us: int = 0
+    """How long a count-up takes; 0: it jumps."""
+    run: CountUp | None = None
+    """The count-up under way."""
 
-    def take(self, effect: Effect, now_us: int) -> None:
-        if isinstance(effect, ShowJackpot):
-            self.cents = effect.cents
-            if not effect.stale:
-                self.told_us = now_us
+    def take(self, told: ShowJackpot, now_us: int, word: str) -> CountUp | None:
+        """Another value. A higher one is counted up to where an amount can be seen that was there
+        before; a lower one, and whatever is hidden by a word, is there at once. Returns a new run.
+        """
+        if not told.stale:
+            self.told_us = now_us
+        if told.cents == self.cents:
+            return None
+        shown, rises = self._at(now_us), told.cents > self.cents
+        self.cents, self.run = told.cents, None
+        if rises and shown and self.odometer_us and not told.stale and not word:
+            self.run = CountUp(shown, told.cents, now_us, self.odometer_us)
+        return self.run
 
-    def _word(self, state: TableState, now_us: int, *, closed: bool) -> str:
+    def follow(self, now_us: int, *, seen: bool) -> None:
+        """Time has passed, or a word stands there: a run that is over or hidden is no run."""
+        if self.run is not None and (now_us >= self.run.end_us or not seen):
+            self.run = None
+
+    def _at(self, now_us: int) -> int:
+        return self.cents if self.run is None else self.run.at(now_us)
+
+    def word(self, state: TableState, now_us: int, *, closed: bool) -> str:
+        """What stands there instead of an amount; empty if the amount does."""
         if state.claims and state.jackpot is None and state.phase is Phase.SETTLEMENT:
             return "PENDING"
-        if closed or (state.phase is Phase.BETTING and not state.link_up):
+        betting = state.phase is Phase.BETTING and not state.link_up
+        if closed or betting or state.progressive_closed:
             return "CLOSED"
         if not state.link_up:
             age = f"{max(0, now_us - self.told_us) // MINUTE_US}M"
             return f"STALE{age:>{CELLS - 5}}"
         return ""
 
-    def order(self, state: TableState, now_us: int, *, closed: bool) -> ShowMeter:
-        """Dark where the game has no progressive; else a word or the amount, right-aligned."""
-        if state.rules.book.progressive is None:
-            return ShowMeter("")
-        if word := self._word(state, now_us, closed=closed):
+    def order(self, now_us: int, word: str) -> ShowMeter:
+        """A word, or the amount, right-aligned."""
+        if word:
             return ShowMeter(word, blink=word == "PENDING")
-        return ShowMeter(right_aligned(format_cents(self.cents)))
+        return ShowMeter(self.amounts.on_meter(self._at(now_us)))
 
-    def sign(self, state: TableState, now_us: int, *, closed: bool) -> ShowSign:
-        word = self._word(state, now_us, closed=closed)
-        return ShowSign(" ".join(word.split()) or format_cents(self.cents))
+    def sign(self, now_us: int, word: str) -> ShowSign:
+        if word:
+            return ShowSign(" ".join(word.split()))
+        cents = self.cents if self.run is None else self.run.at(now_us, SIGN_STEP_US)
+        return ShowSign(self.amounts.on_sign(cents))
 
     def wake_us(self, state: TableState, now_us: int) -> int | None:
-        """When the age of a stale value changes next."""
+        """When a count-up goes on, or the age of a stale value changes."""
+        if self.run is not None:
+            return self.run.next_us(now_us)
         if state.link_up or state.rules.book.progressive is None:
             return None
         return self.told_us + ((now_us - self.told_us) // MINUTE_US + 1) * MINUTE_US
-
-
-def right_aligned(text: str) -> str:
-    """Twelve cells; a stop or comma shares the cell before it."""
-    cells = sum(c not in ".," for c in text)
-    return " " * (CELLS - cells) + text
 
 
 def magic_card(state: TableState) -> ShowMagicCard:

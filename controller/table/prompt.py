@@ -6,11 +6,11 @@ nothing depends on a closed card (docs/protocols/console.md section 5).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.rules.engine.state import TableState
-from controller.rules.money import format_cents
+from controller.table.amounts import DOLLARS, Amounts
 from controller.table.asks import Ask
 from controller.table.menu import RULINGS
 from controller.table.texts import COLUMNS, Texts
@@ -27,6 +27,8 @@ class Notice:
     seat: int | None = None
     cents: int | None = None
     spot: str = ""
+    other: int | None = None
+    """Another seat that it speaks of."""
     cause: object = None
     """What must go away for the notice to go away by itself; None: it stays until CLEAR."""
 
@@ -45,12 +47,12 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Prompter:
     texts: Texts
-    cut: int = field(default=COLUMNS)
+    amounts: Amounts = DOLLARS
 
     def lines(self, state: TableState, ask: Ask, said: Said) -> Lines:
         last = " ".join(("ENTER", "CLEAR") if said.entry is not None else ask.keys)
         found = (self._first(state), self._second(ask), self._third(ask, said), last)
-        one, two, three, four = (line[: self.cut] for line in found)
+        one, two, three, four = (line[:COLUMNS] for line in found)
         return one, two, three, four
 
     def _first(self, state: TableState) -> str:
@@ -69,7 +71,7 @@ class Prompter:
         about = words[ask.word] if ask.word else self._spot(ask.spot)
         if ask.amount is None:
             return f"{who}  {about}".rstrip()
-        return money_line(who, about, ask.amount)
+        return money_line(who, about, ask.amount, self.amounts)
 
     def _spot(self, spot: str) -> str:
         return self.texts["spot"].get(spot, spot.upper()) if spot else ""
@@ -82,18 +84,18 @@ class Prompter:
             return self._entry(*said.entry)
         if said.notice is not None:
             n = said.notice
-            cents = "" if n.cents is None else short(n.cents)
             text = self.texts["notice"][n.code]
-            return self._fill(text, seat=n.seat, cents=cents, spot=self._spot(n.spot))
+            spot = self._spot(n.spot)
+            return self._fill(text, n.cents or 0, seat=n.seat, spot=spot, other=n.other)
         if ask.parts and (listed := self._parts(ask.parts)):
             return listed
         return self._fill(
             self.texts["ask"][ask.code],
+            ask.cents,
             seat=ask.seat,
             spot=self._spot(ask.spot),
             detail=self._detail(ask.detail),
             about=ask.about,
-            cents=short(ask.cents),
             of=self._spot(ask.of),
         )
 
@@ -105,23 +107,30 @@ class Prompter:
 
     def _parts(self, parts: tuple[tuple[str, int], ...]) -> str:
         """Every wager's pay, if all of them fit."""
+        short = self.amounts.short
         listed = " ".join(f"{self._spot(spot)}:{short(cents)}" for spot, cents in parts)
-        return listed if len(listed) <= self.cut else ""
+        return listed if len(listed) <= COLUMNS else ""
 
     def _entry(self, code: str, name: str, typed: str) -> str:
         if not code:
             word = self.texts["word"]["seat"] if name == "seat" else "MENU"
             return f"{word} {typed}_"
-        value = format_cents(int(typed)) if name in _AMOUNTS and typed else typed
-        return f"MENU {code} {self.texts['arg'][name]}{value}_"
+        value = self.amounts.grouped(int(typed)) if name in _AMOUNTS and typed else typed
+        asked = self.texts["arg"][name]
+        # What was typed is never cut: the code it belongs to gives way.
+        offered = (f"MENU {code} {asked}{value}_", f"{code} {asked}{value}_", f"{value}_")
+        return next((line for line in offered if len(line) <= COLUMNS), offered[-1])
 
-    def _fill(self, text: str, **values: Any) -> str:
-        return text.format(**values)
-
-
-def short(cents: int) -> str:
-    """An amount without what says nothing: ``175`` for 175.00, ``2.50`` as it is."""
-    return f"{cents // 100}" if cents % 100 == 0 else f"{cents // 100}.{cents % 100:02}"
+    def _fill(self, text: str, cents: int = 0, **values: Any) -> str:
+        """The text with its fields filled in; an amount is never cut, the words before it are."""
+        amount = self.amounts.short(cents)
+        line = text.format(**values, cents=amount)
+        if len(line) <= COLUMNS or "{cents}" not in text:
+            return line
+        head, _, tail = text.partition("{cents}")
+        words, _, sign = head.format(**values).rpartition(" ")  # a sign belongs to its amount
+        told = f"{sign}{amount}{tail.format(**values)}"
+        return f"{words[: max(0, COLUMNS - len(told) - 1)].rstrip()} {told}".lstrip()
 
 
 def spread(left: str, right: str) -> str:
@@ -130,9 +139,9 @@ def spread(left: str, right: str) -> str:
     return f"{left[:room]:<{room}} {right}"
 
 
-def money_line(who: str, about: str, cents: int) -> str:
+def money_line(who: str, about: str, cents: int, amounts: Amounts) -> str:
     """``SEAT 3  PAY   175.00``: the amount is never cut, whatever else has to give way."""
-    grouped, plain = format_cents(cents), f"{cents // 100}.{cents % 100:02}"
+    grouped, plain = amounts.grouped(cents), amounts.plain(cents)
     for left in (f"{who}  {about}".rstrip(), f"{who} {about}".rstrip(), who):
         for amount in (grouped, plain):
             if len(left) + 1 + len(amount) <= COLUMNS:

@@ -8,6 +8,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.table import cards, credits
+from controller.table.lineage import forbidden_by
 from controller.table.prompt import Notice
 from controller.table.refusals import text_key
 from controller.table.spots import Spot
@@ -44,7 +45,7 @@ class Sensing(Stepping):
             self._held.append(reading)
             if len(self._held) > HELD_CARDS:
                 self.closing = None
-                self._release_cards()
+                self._release_held()
             return
         number = reading.key
         key = (reading.device, number) if number else None
@@ -66,16 +67,24 @@ class Sensing(Stepping):
             if refused and isinstance(what, f.CardDrawn | f.PacketDispensed | f.UnknownCardSeen):
                 self.notices.add(Notice("card refused"))
 
-    def _release_cards(self) -> None:
+    def _release_held(self) -> None:
+        """The call is over, whatever became of it: what came after its cut is told now."""
+        switches, self._held_switches = self._held_switches, {}
+        for switch in switches.values():
+            self._switch(switch)
         held, self._held = self._held, []
         for reading in held:
             self._card(reading)
 
+    def _after_the_cut(self, at_us: int) -> bool:
+        closing = self.closing
+        return closing is not None and closing.sweeps and at_us >= closing.cut_us
+
     def _chips(self, reading: SpotSettled | SpotMoving | SpotLost | TagOnTwoSpots) -> None:
+        if self.closing is not None and isinstance(reading, SpotSettled | SpotMoving):
+            self.closing.moved(reading)
         again = self.chips.take(reading)
         if isinstance(reading, SpotMoving):
-            if self.closing is not None:
-                self.closing.moved(reading.antenna)
             return
         for antenna in sorted(again):
             spot = self.seat_map.spot(antenna)
@@ -85,8 +94,11 @@ class Sensing(Stepping):
             moving = {s[0] for a in self.chips.moving if (s := self.seat_map.spot(a))}
             self.uncertain -= {spot[0]} - moving
             self._tell_wrong(spot)
+            if self.state.seats and forbidden_by(self.state.rules):
+                self.lineage.saw(spot, self.chips.tags.get(antenna, frozenset()))
         for what in self.chips.facts(again, self.state):
             self._measured(what, "chips", reading.at_us // 1000)
+        self._hint_lineage()
 
     def _tell_wrong(self, spot: Spot) -> None:
         """A tag that never counts: a notice while it lies there, and an alarm when it came."""
@@ -106,12 +118,13 @@ class Sensing(Stepping):
     def _credit(self, reading: CreditOffered) -> None:
         what = self.credits.offered(reading, self.state)
         if what is not None:
-            late = self.closing is not None
+            late = self._after_the_cut(reading.at_us)
             at_ms = reading.at_us // 1000
-            if late or self._measured(what, reading.device, at_ms) is not None:
+            if late:
+                self.notices.add(Notice("late credit", reading.seat))
+            if late or not self._progressive(what, reading.device, at_ms):
                 # Not acknowledged and disabled: the acceptor gives the chip back.
                 self.credits.given_back.add(reading.seat)
-                self.notices.add(Notice("late credit", reading.seat))
                 return
             self.credits.untaken.add(reading.seat)
         self._out.append(AcknowledgeCredit(reading.seat, reading.number))
@@ -153,11 +166,12 @@ class Sensing(Stepping):
 
     def _switch(self, reading: SwitchRead) -> None:
         seat = credits.sensor_seat(reading)
-        if seat is not None:
+        if seat is not None and self._after_the_cut(reading.at_us):
+            self._held_switches[reading.name] = reading
+        elif seat is not None:
             what = self.credits.sensed(seat, reading.on, self.state)
-            refused = what and self._measured(what, reading.device, reading.at_us // 1000)
-            if refused and reading.on:
-                self.notices.add(Notice("late credit", seat))
+            if what is not None:
+                self._progressive(what, reading.device, reading.at_us // 1000)
         elif reading.name == "supervisor_key":
             self.positions.turn_key(reading.on)
         else:
@@ -172,12 +186,13 @@ class Sensing(Stepping):
         """The sweep is complete: first what it read, then the call as of its press."""
         closing, self.closing = self.closing, None
         assert closing is not None
-        for antenna, tags in sorted(closing.certain().items()):
+        certain, uncertain = closing.result()
+        for antenna, tags in sorted(certain.items()):
             self._chips(SpotSettled(antenna, tags, at_us))
         out = self.state.left_out | self.state.excluded
-        places = (self.seat_map.spot(a) for a in closing.uncertain)
+        places = (self.seat_map.spot(a) for a in uncertain)
         self.uncertain = frozenset(s[0] for s in places if s is not None and s[0] not in out)
         if not self.uncertain and self.state.phase is Phase.BETTING:
             refused = self._apply(f.Fact(f.BetsClosed(), closing.by, closing.at_ms))
             self._wrong = ("refused", text_key(refused), None) if refused else None
-        self._release_cards()
+        self._release_held()

@@ -18,14 +18,18 @@ from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from controller.table import cards, credits
 from controller.table.asks import Around, Ask
-from controller.table.chips import Chips, Closing, Find
+from controller.table.chips import Chips, Find
+from controller.table.closing import Closing
 from controller.table.console import Console
-from controller.table.guide import guide, live_spots
+from controller.table.guide import guide, live_spots, playing
 from controller.table.health import Health
 from controller.table.lamps import Lamps
+from controller.table.lineage import Lineage, forbidden_by
 from controller.table.meter import Meter
 from controller.table.notices import Notices
-from controller.table.prompt import Prompter
+from controller.table.odometer import CountUp
+from controller.table.options import DEFAULTS, Options
+from controller.table.prompt import Notice, Prompter
 from controller.table.spots import SeatMap, Spot
 from controller.table.staff import (
     DEALER_1,
@@ -35,8 +39,10 @@ from controller.table.staff import (
     Staff,
     TableCall,
 )
+from controller.table.takebacks import TakeBacks
 from controller.table.texts import Texts
 from drivers.orders import Order, ReleaseCredit, RequestDeckCheck
+from drivers.readings import SwitchRead, Uid
 
 Key = tuple[str, int]
 """A device and the key of one of its readings."""
@@ -44,10 +50,13 @@ Entry = f.Fact | SignedOn | TableCall | credits.CreditDropped
 """What is journalled: facts, and what people and acceptors did that is no fact of a round."""
 Journal = Callable[[Entry, Key | None], None]
 """Makes an entry durable before it returns; the key names the reading it came from."""
-ForCaller = fx.Effect | SignedOn | TableCall
+ForCaller = fx.Effect | SignedOn | TableCall | CountUp
 
 SELECT_US: Final = 3_000_000
 """Longest wait for a selector; a card after that means no magic card in this round."""
+
+SAFE_MODE: Final = "safe mode"
+LINEAGE: Final = "lineage"
 
 _KEPT: Final = (fx.SetLamp, fx.Prompt, fx.ArmAcceptor)
 
@@ -70,6 +79,7 @@ class Stepping:
         supervisor: f.Declared | None = SUPERVISOR_1,
         last_keys: Mapping[str, int] | None = None,
         untaken_credits: frozenset[int] = frozenset(),
+        options: Options = DEFAULTS,
         now_us: int = 0,
     ) -> None:
         self.state = state
@@ -83,13 +93,16 @@ class Stepping:
         self.notices = Notices()
         self.lamps = Lamps(state)
         self.meter = Meter(state.meter, now_us)
-        self.prompter = Prompter(texts)
+        self.configure(texts, options)
         self.closing: Closing | None = None
+        self.take_backs = TakeBacks()
+        self.lineage = Lineage()
         self.uncertain: frozenset[int] = frozenset()
         self.table_closed = False
         self._released: frozenset[Spot] = frozenset()
         self._last_keys = dict(last_keys or {})
         self._held: list[cards.CardReading] = []
+        self._held_switches: dict[str, SwitchRead] = {}
         self._later: list[object] = []
         self._undo: tuple[int, str, str] | None = None
         self._wrong: tuple[str, str, int | None] | None = None
@@ -102,6 +115,22 @@ class Stepping:
         self._out: list[Order] = []
         self._shown: dict[type[Any], Order] = {}
         self._arm_from_state()
+        self.take_backs.follow(state, now_us, options.take_back_us)
+
+    def configure(self, texts: Texts, options: Options) -> None:
+        """What the house chooses besides the rules: at a start, and between two rounds."""
+        self.options = options
+        self.prompter = Prompter(texts, options.amounts)
+        self.meter.amounts, self.meter.odometer_us = options.amounts, options.odometer_us
+
+    def set_mode(self, now_us: int) -> None:
+        """Tell the engine whether the house takes progressive wagers: a fact like any other."""
+        self._now_us = now_us
+        state, safe = self.state, self.options.safe_mode
+        if state.rules.book.progressive is None or bool(state.progressive_closed) == safe:
+            return
+        what = f.ProgressiveClosed(SAFE_MODE) if safe else f.ProgressiveOpened()
+        self._measured(what, "configuration", now_us // 1000)
 
     def resume(self, *, table_closed: bool, undo: tuple[int, str, str] | None) -> None:
         """What stood beside the state when the table stopped."""
@@ -134,10 +163,13 @@ class Stepping:
             self.outbox.append(effects[0])
             return effects[0]
         self.journal(fact, key)
-        self.state = state
+        before, self.state = self.state, state
+        self.take_backs.follow(state, self._now_us, self.options.take_back_us)
         if isinstance(fact.what, f.WagerRead):
             self.notices.forget(("chips", fact.what.seat))
             self.notices.forget(("chips", fact.what.seat, fact.what.spot))
+        if state.seats and not before.seats and forbidden_by(state.rules):
+            self.lineage.locked(self._lying())
         for effect in effects:
             self._effect(effect)
         self.notices.take(effects, state)
@@ -146,9 +178,13 @@ class Stepping:
 
     def _effect(self, effect: fx.Effect) -> None:
         self.lamps.take(effect)
-        self.meter.take(effect, self._now_us)
-        if isinstance(effect, fx.ArmAcceptor):
+        if isinstance(effect, fx.ShowJackpot):
+            run = self.meter.take(effect, self._now_us, self._meter_word())
+            self.outbox += [run] if run is not None else []
+        elif isinstance(effect, fx.ArmAcceptor):
             (self.credits.armed.add if effect.armed else self.credits.armed.discard)(effect.seat)
+        elif isinstance(effect, fx.PublishRound) and forbidden_by(self.state.rules):
+            self.lineage.ended(effect.result)
         elif isinstance(effect, fx.RequestSelection):
             self._select_us = self._now_us + SELECT_US
         elif isinstance(effect, fx.Prompt):
@@ -159,14 +195,20 @@ class Stepping:
         if not isinstance(effect, _KEPT):
             self.outbox.append(effect)
 
+    def _meter_word(self) -> str:
+        return self.meter.word(self.state, self._now_us, closed=self.table_closed)
+
     def _after(self, fact: f.Fact) -> None:
         match fact.what:
             case f.BetsOpened():
                 self._undo = None
                 self.uncertain, self._released, self._press_close = frozenset(), frozenset(), False
                 self.notices.new_round()
+                for pair in self.lineage.opened():
+                    self.notices.forget((LINEAGE, *pair))
                 for read in self.credits.at_opening():
-                    self._measured(read, "sensors", fact.at_ms)
+                    self._progressive(read, "sensors", fact.at_ms)
+                self._hint_lineage()
             case f.BetsClosed():
                 self._press_close = False
             case f.SeatLeftOut(seat):
@@ -185,6 +227,46 @@ class Stepping:
     ) -> fx.Refused | None:
         return self._apply(f.Fact(what, f.Measured(device), at_ms), key)
 
+    def _progressive(self, what: f.CreditsRead, device: str, at_ms: int) -> bool:
+        """A progressive wager as a sensor or acceptor tells it; False if it is not taken, and then
+        the dealer is told to have it taken back."""
+        seat = what.seat
+        self.notices.forget((SAFE_MODE, seat))
+        if self._measured(what, device, at_ms) is None:
+            return True
+        closed = self.state.progressive_closed if self.state.phase is Phase.BETTING else ""
+        if what.credits and closed:
+            self.notices.add(Notice("progressive closed", seat, cause=(SAFE_MODE, seat)))
+            clause = self.state.rules.book.clauses.side_needs_base
+            self.outbox.append(fx.RaiseAlarm("progressive closed", seat, closed, clause))
+        elif what.credits:
+            self.notices.add(Notice("late credit", seat))
+        return False
+
+    # --- whose chips they were -----------------------------------------------------------------
+
+    def _lying(self) -> dict[Spot, frozenset[Uid]]:
+        tags = self.chips.tags.items()
+        return {s: found for a, found in tags if (s := self.seat_map.spot(a)) is not None and s[0]}
+
+    def _hint_lineage(self) -> None:
+        """While bets are open: chips of the last round at another seat, which bets as well."""
+        clause = forbidden_by(self.state.rules)
+        if not clause or self.state.phase is not Phase.BETTING:
+            return
+        for first, second, chips in self.lineage.hints(self._lying(), playing(self.state)):
+            cause = (LINEAGE, first, second)
+            self.notices.add(Notice(LINEAGE, second, other=first, cause=cause))
+            detail = f"{chips} of seat {first}"
+            self.outbox.append(fx.RaiseAlarm("chip lineage", second, detail, clause))
+
+    def _confirmed(self, what: f.What) -> f.What:
+        """A breach noted about the two seats of a hint says what it was."""
+        if not isinstance(what, f.BreachNoted) or not (pair := self.lineage.confirms(what.seats)):
+            return what
+        self.notices.forget((LINEAGE, *pair))
+        return f.BreachNoted(what.seats, "one player at both seats: chip lineage")
+
     # --- what the engine does not know ----------------------------------------------------------
 
     def _around(self) -> Around:
@@ -197,12 +279,14 @@ class Stepping:
             card_hold=self.health.card_hold,
             low_supply=self.health.low_supply,
             disk_full=self.health.disk_full,
+            overrun=bool(self.health.overrun),
             power_fail=self.health.power_fail,
             table_closed=self.table_closed,
             selecting=waits and self._select_us is not None and self._now_us < self._select_us,
             undo=self._undo[0]
             if self._undo and self._undo[1] == spot_of(self.state.phase)
             else None,
+            overdue=self.take_backs.seats,
             press_close=self._press_close,
         )
 

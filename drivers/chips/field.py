@@ -163,7 +163,7 @@ class ChipField:
         for owner in owners:
             # Two spots swapped tags: the other's old tags must not stand while we take them.
             self._stir(owner, now_us)
-        self._out.append(SpotSettled(antenna, spot.settle(), now_us))
+        self._out.append(SpotSettled(antenna, spot.settle(), now_us, spot.since_us))
         return True
 
     def _owners(self, antenna: Antenna, tags: frozenset[Uid]) -> list[Antenna]:

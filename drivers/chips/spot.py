@@ -20,12 +20,12 @@ class Spot:
         "_latest_us",
         "_policy",
         "_run_length",
-        "_since_us",
         "heard_us",
         "lost",
         "moving",
         "run",
         "settled",
+        "since_us",
         "stood",
     )
 
@@ -41,7 +41,8 @@ class Spot:
         self.run: frozenset[Uid] | None = None
         """The tags of the latest inventories, as far back as they are the same."""
         self._run_length = 0
-        self._since_us = 0
+        self.since_us = 0
+        """When the run began."""
         self._latest_us = 0
         self._changes: deque[bool] = deque(maxlen=policy.restless_of)
 
@@ -53,7 +54,7 @@ class Spot:
         if self.run is None or changed:
             self.run = tags
             self._run_length = 0
-            self._since_us = at_us
+            self.since_us = at_us
         self._run_length += 1
         self._latest_us = at_us
         self._changes.append(changed)
@@ -78,7 +79,7 @@ class Spot:
         reads, window_us = policy.arrive_reads, policy.arrive_us
         if self.moving or self.stood - self.run:
             reads, window_us = policy.leave_reads, policy.leave_us
-        return self._run_length >= reads and self._latest_us - self._since_us >= window_us
+        return self._run_length >= reads and self._latest_us - self.since_us >= window_us
 
     @property
     def news(self) -> bool:

@@ -26,7 +26,9 @@ class MeterDriver(Ht16k33Display):
     def order(self, order: Order, now_us: int) -> list[object]:
         if not isinstance(order, ShowMeter):
             return []
-        return self.show(meter_frame(order.text, self.index, blink=order.blink), now_us)
+        # Right to left: while an amount rises, what stands there in between is never above it.
+        due_us = now_us + MODULES - 1 - self.index
+        return self.show(meter_frame(order.text, self.index, blink=order.blink), due_us)
 
 
 class MagicCardDriver(Ht16k33Display):

@@ -74,6 +74,10 @@ class Acceptors:
         self._clock.after(DRAW_IN_US, partial(self._line, seat, held=True))
         return True
 
+    def holds(self, seat: int) -> bool:
+        """A chip is in the throat: the player sees it there."""
+        return self._each[seat].throat is not Throat.EMPTY
+
     def power_up(self) -> None:
         """They share a supply with their expander: all start anew, chips stay where they are."""
         for seat, one in self._each.items():

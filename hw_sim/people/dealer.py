@@ -25,9 +25,12 @@ KEY_US: Final = 320 * MS
 """From one key to the next; the finger stays down for half of it."""
 HELD_US: Final = 160 * MS
 CARD_US: Final = 500 * MS
+CHIPS_US: Final = 1_200 * MS
+"""Chips that were just moved settle by themselves."""
 CHANGE_US: Final = 4 * SECOND
 """How long a dealer waits for the prompt to react before trying again."""
 PATIENCE_US: Final = 120 * SECOND
+CALLS: Final = 3
 SPOT_WORDS: Final = {
     "ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "PP": "pair_plus",
     "6CB": "six_card",
@@ -115,9 +118,16 @@ class Dealer:
             yield KEY_US
 
     def menu(self, code: str, *arguments: str) -> Pause:
-        yield from self.press("MENU", *code)
+        """Every key is looked for on the prompt before the next one, as a person does."""
+        typed = ["MENU", *code]
         for argument in arguments:
-            yield from self.press(*argument, "ENTER")
+            typed += [*argument, "ENTER"]
+        for key in typed:
+            before = self.view()
+            for _ in range(2):
+                yield from self.press_and_see(key)
+                if self.view() != before:
+                    break
 
     def supervisor_menu(self, code: str, *arguments: str) -> Pause:
         """The supervisor turns the key, declares, and takes the key away again."""
@@ -140,8 +150,15 @@ class Dealer:
         """A key that the prompt offers, pressed again if it did not take."""
         for _ in range(4):
             yield from self.press_and_see(key)
+            yield from self.see_line_4()
             if self.words()[:1] != [key]:
                 return
+
+    def see_line_4(self) -> Pause:
+        """It is written last, and blank while a table starts again."""
+        deadline = self.table.clock.now_us + CHANGE_US
+        while not self.words() and self.table.clock.now_us < deadline:
+            yield LOOK_US
 
     # --- following the prompt ------------------------------------------------------------------
 
@@ -212,6 +229,23 @@ class Dealer:
         yield from self.press_until_taken("OPEN")
         self.loaded = False
         self.next_cards = []  # the round has them now; before, another load would bring them back
+
+    def close(self) -> Pause:
+        """The closing call; once more if chips moved at it, as line 4 then says, and again if the
+        table, which died over it, offers it again."""
+        moved = False
+        for _ in range(CALLS):
+            yield from self.press_until_taken("CLOSE")
+            yield from self.wait_for(self._answers, 30 * SECOND, "the bets locked")
+            if not moved and self.words()[:2] == ["CHIPS", "CLOSE"]:
+                moved = True
+                yield CHIPS_US
+            elif self.words()[0] != "CLOSE":
+                return
+
+    def _answers(self) -> bool:
+        """Line 4 says something to do: the table is at work no more, and the display is written."""
+        return bool(self.words()) and self.words()[0] != "WAIT"
 
     def menu_asked(self, code: str) -> Pause:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
@@ -343,7 +377,7 @@ class Dealer:
 
     def put_chips_right(self) -> Pause:
         """Do with the chips what lines 2 and 3 say."""
-        yield 1_200 * MS  # chips that were just moved settle by themselves
+        yield CHIPS_US
         if self.words()[:1] != ["CHIPS"]:
             return
         yield from self.clear_notices()

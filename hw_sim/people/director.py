@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from hw_sim.clock import MS, SECOND
+from hw_sim.devices.acceptor import Acceptors
 from hw_sim.faults import FaultError, Faults
 from hw_sim.felt import PROMO
 from hw_sim.people.dealer import Dealer, Pause, Plans, Stuck
@@ -19,6 +20,8 @@ from hw_sim.scenario import Scenario, ScenarioError, Step, card_byte, cents
 EXPECT_US: Final = 15 * SECOND
 CREDIT_US: Final = 900 * MS
 CREDIT_TRIES: Final = 20
+CHIP_TRIES: Final = 3
+"""A chip that comes back is offered again, so often."""
 
 
 class Link(Protocol):
@@ -101,10 +104,7 @@ class Director:
             case "closes":
                 yield from dealer.let_chips_settle()
                 yield from dealer.follow(lambda keys: keys[0] == "CLOSE")
-                yield from dealer.press_until_taken("CLOSE")
-                yield from dealer.wait_for(
-                    lambda: dealer.words()[:1] != ["WAIT"], 30 * SECOND, "the bets locked"
-                )
+                yield from dealer.close()
             case "until":
                 seat = int(words[1]) if words[1] else None
                 yield from dealer.follow(
@@ -169,13 +169,25 @@ class Director:
             return
         for _ in range(count):
             before = acceptors.boxes[seat]
-            for _ in range(CREDIT_TRIES):
-                if acceptors.insert(seat):
+            for _ in range(CHIP_TRIES):
+                yield from self._offer(acceptors, seat)
+                if acceptors.boxes[seat] != before:
                     break
-                yield 200 * MS
-            yield CREDIT_US
-            if acceptors.boxes[seat] == before:
+            else:
                 self.ending.notes.append(f"seat {seat}: a credit was not taken")
+
+    @staticmethod
+    def _offer(acceptors: Acceptors, seat: int) -> Pause:
+        """A chip into the throat, and wait until it is gone or comes back."""
+        for _ in range(CREDIT_TRIES):
+            if acceptors.insert(seat):
+                break
+            yield 200 * MS
+        yield CREDIT_US
+        for _ in range(CREDIT_TRIES):
+            if not acceptors.holds(seat):
+                break
+            yield 200 * MS
 
     def _tell_link(self, words: list[str]) -> None:
         if self._link is None:

@@ -9,7 +9,7 @@ from controller.config.pending import Pending
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
 from tests.configuration.conftest import LINK, Folder
 
-HASH = "5f278ce5520121b6cc37e21285016fafe8f22f7d65978cd87a7850d9af75f853"
+HASH = "f098091a6bb1bf0887437a92f1282b640efacb8724731328f282f670b9d5a60d"
 """Literal: it changes only when a key is added or a default changes, which is a change indeed."""
 
 

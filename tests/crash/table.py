@@ -147,7 +147,7 @@ class CrashTable:
             now_us=self.bench.now_us,
         )
         core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
-        self.writer = Writer(core, scribe, self.journal, self._selector(replayed), self._ms)
+        self.writer = Writer(core, scribe, self.journal, self._selector(replayed))
         if self.scenario.game == "MEGA":
             self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
         self._up = True

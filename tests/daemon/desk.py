@@ -18,6 +18,7 @@ from controller.rules.engine.state import Phase, TableState
 from controller.table.stepping import Entry, Key
 from drivers.orders import AcknowledgeCredit, Order
 from drivers.readings import CardEvent, CardRead, CreditOffered, CreditTaken, PacketRead, SealedCard
+from record.journal import Journal
 from tests.clauses.tables import SETTINGS, SHUFFLER, TODAY, table
 from tests.table.finger import Finger, Table, byte_of
 from tests.table.test_table_any_round import WAGERS, play, rulings
@@ -31,6 +32,8 @@ class Row(NamedTuple):
     seq: int
     kind: str
     body: bytes
+    at_ms: int = 0
+    hash: bytes = b""
 
 
 class Noise:
@@ -57,9 +60,12 @@ class Paper:
     def next_seq(self) -> int:
         return len(self.rows) + 1
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> None:
+    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
         assert at_ms >= 0
-        self.rows.append(Row(self.next_seq, kind, body))
+        before = self.rows[-1].hash if self.rows else b""
+        chained = hashlib.sha256(before + body).digest()
+        self.rows.append(Row(self.next_seq, kind, body, at_ms, chained))
+        return self.rows[-1]
 
 
 def cards(noise: Noise | None = None) -> CardSealer:
@@ -129,27 +135,59 @@ class Desk:
         return replay(self.paper.rows if rows is None else rows, cards(), self.opening, whole=whole)
 
 
+@dataclass
+class OnDisk(Paper):
+    """The same, on a real journal; its clock goes on by a minute with every record."""
+
+    journal: Journal | None = None
+    at_ms: int = 1_773_144_000_000
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
+        assert self.journal is not None
+        at = self.journal.append(kind, body, at_ms)
+        self.rows.append(Row(at.seq, kind, body, at_ms, at.hash))
+        return self.rows[-1]
+
+    def wall_ms(self) -> int:
+        self.at_ms += 60_000
+        return self.at_ms
+
+
 def desk(
-    croupier: Croupier, opening: Opening, wagers: Any, noise: Noise | None = None, **more: Any
+    croupier: Croupier,
+    opening: Opening,
+    wagers: Any,
+    noise: Noise | None = None,
+    paper: Paper | None = None,
+    **more: Any,
 ) -> Desk:
     noise = noise or Noise()
-    paper = Paper()
-    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), lambda: 0)
+    paper = paper or Paper()
+    clock = paper.wall_ms if isinstance(paper, OnDisk) else lambda: 0
+    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), clock)
     scribe.stand()
     table = WrittenTable(croupier.state, scribe=scribe)
     hand = Finger(table, list(croupier.deck), wagers, **more)
     return Desk(hand, paper, scribe, opening, noise)
 
 
-def random_desk(game: str, device: str, seed: int, *, rounds: int = 1) -> Desk:
+def random_desk(
+    game: str, device: str, seed: int, *, rounds: int = 1, paper: Paper | None = None
+) -> Desk:
     """Random rounds with irregularities, played by the prompt alone."""
     changes = SHUFFLER[game] if device == "shuffler" else {}
     rng = random.Random(f"{game} {device} {seed}")
     croupier = table(game, **changes)
     rng.shuffle(croupier.deck)
-    made = desk(croupier, opening_of(game, **changes), WAGERS[game])
+    made = desk(croupier, opening_of(game, **changes), WAGERS[game], paper=paper)
+    play_rounds(made, rng, list(croupier.deck), rounds)
+    return made
+
+
+def play_rounds(made: Desk, rng: random.Random, deck: list[Card], rounds: int) -> None:
+    """So many rounds, with whatever goes wrong in them."""
     hand = made.hand
-    hand.last_packet = 2 if game == "MBS3" else 3
+    hand.last_packet = 2 if made.opening.game == "MBS3" else 3
     hand.rules = rulings(rng, hand)
     hand.back = lambda _s, _d: rng.random() < 0.5
     playing = {seat: rng.random() < 0.6 for seat in range(1, 8)}
@@ -157,11 +195,10 @@ def random_desk(game: str, device: str, seed: int, *, rounds: int = 1) -> Desk:
     for _ in range(rounds):
         hand.placed = hand.middle_open = False
         clear(hand.table)
-        hand.deck = list(croupier.deck)
+        hand.deck = list(deck)
         rng.shuffle(hand.deck)
         moments = {rng.randrange(8, 40) for _ in range(rng.choice((0, 1, 2)))}
         play(hand, rng, moments)
-    return made
 
 
 def clear(table: Table) -> None:

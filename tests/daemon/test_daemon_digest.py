@@ -59,6 +59,7 @@ OTHER: dict[str, Any] = {
     "spots": {(1, "$"): 5},
     "declared": frozenset({(1, "$")}),
     "credits": {1: 1},
+    "progressive_closed": "safe mode",
     "left_out": frozenset({1}),
     "excluded": frozenset({1}),
     "seats": {1: Seat({"$": 5})},
@@ -120,5 +121,5 @@ def test_the_memory_of_the_live_table_holds_no_more_than_its_journal() -> None:
     names = set(Memory.__dataclass_fields__)
     assert names == {
         "state", "opening", "last_keys", "untaken", "dealer", "table_closed", "undo", "rounds",
-        "facts", "_open_key", "_digest", "_revealer",
+        "day", "facts", "_open_key", "_digest", "_revealer",
     }  # fmt: skip

@@ -190,7 +190,12 @@ def test_what_stands_on_the_sign_waits_until_the_table_is_closed(table: Running)
 
 @pytest.mark.parametrize(
     "text",
-    ['[display]\ncurrency = "E"', "[policy]\nsettle_ms = 400", "[settings]\nseats = 6"],
+    [
+        "[service]\nport = 9632",
+        "[journal]\nsegment_mib = 5",
+        "[settings]\nseats = 6",
+        '[display]\ncurrency = "E"\n[service]\nport = 9632',
+    ],
 )
 def test_what_is_built_at_a_start_needs_one_and_the_status_says_so(
     table: Running, text: str
@@ -203,7 +208,9 @@ def test_what_is_built_at_a_start_needs_one_and_the_status_says_so(
     assert table.writer.core.state.rules is rules
     assert table.status["configuration"] == before
     status = {**table.status, "table": "t"}
-    assert told(status).splitlines()[-1].startswith("configuration: restart: ")
+    lines = told(status).splitlines()
+    (said,) = [line for line in lines if line.startswith(" ! E-TBL-008  configuration: ")]
+    assert said.endswith("-> end the round and start the daemon again")
 
 
 def test_a_file_that_cannot_be_used_changes_nothing(table: Running) -> None:

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from docs.faults import rows
+from docs.faults import written
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_code_of_the_drivers_is_on_a_page() -> None:
-    listed = {code for code, *_ in rows()}
+    listed = {code for code, *_ in written()}
     used = {
         code
         for path in (ROOT / "drivers").rglob("*.py")
@@ -23,5 +23,5 @@ def test_every_code_of_the_drivers_is_on_a_page() -> None:
 
 
 def test_no_code_has_two_meanings() -> None:
-    twice = [code for code, times in Counter(code for code, *_ in rows()).items() if times > 1]
+    twice = [code for code, times in Counter(code for code, *_ in written()).items() if times > 1]
     assert not twice

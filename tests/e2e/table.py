@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from controller.chips.signing import make_keys
 from controller.daemon.sealing import key_line
-from hw_sim.scenario import HERE, Scenario, find, load
+from hw_sim.scenario import HERE, Scenario, cents, find, load
 from tests.sim.host import METER, differences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,15 +102,17 @@ class Played:
 def table_arguments(scenario: Scenario, config: Path) -> list[str]:
     magic = next((s.words[0] for s in scenario.steps if s.verb == "magic"), "-")
     lucky = next((s.words[0] for s in scenario.steps if s.verb == "lucky"), "-")
-    arguments = ["table", "--config", str(config), "--meter", str(METER)]
-    return [*arguments, "--selection", f"{magic}/{lucky}"] if scenario.game == "MEGA" else arguments
+    told = [s.words[0].split()[1] for s in scenario.steps if s.verb == "link"]
+    meter = cents(told[0]) if told else METER
+    arguments = ["table", "--config", str(config), "--meter", str(meter)]
+    return [*arguments, f"--selection={magic}/{lucky}"] if scenario.game == "MEGA" else arguments
 
 
 def play(name: str, run: Path) -> Played:
     """One scenario with real processes; the journal is read, verified and settled afterwards."""
     path = find(name)
     scenario = load(path)
-    sim = start("sim", "--scenario", str(path), "--run", str(run))
+    sim = start("sim", "--scenario", str(path), "--run", str(run), "--link-elsewhere")
     table: subprocess.Popen[str] | None = None
     try:
         wait_for(run / "control", sim)

@@ -60,6 +60,8 @@ def _locked_mode(sitting: Sitting) -> None:
     pressed(sitting, "OPEN", "MENU", "3", "6", "ENTER")
     fed_often(sitting)
     assert locked(sitting)
+    told = underfelt("status", "--config", str(sitting.config))
+    assert (told.returncode, "!! E-TBL-017  table: locked mode" in told.stdout) == (1, True)
     keeper.stop()
     assert keeper.exits[-1] == (0, "")
     assert not (sitting.run / "journal").exists()  # it wrote nothing
@@ -100,7 +102,7 @@ def _lock_out(sitting: Sitting) -> None:
     assert locked(sitting)
     told = underfelt("status", "--config", str(sitting.config))
     assert told.returncode == 1
-    assert f"locked: {WHY}" in told.stdout
+    assert f"!! E-TBL-006  table: locked out; {WHY} -> mend the cause" in told.stdout
     keeper.stop()
     noted(sitting, "unlock", b'{"v":1,"by":["S1","S2"]}')
     keeper.start()

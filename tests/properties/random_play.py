@@ -262,6 +262,7 @@ def random_fact(croupier: Chaos) -> tuple[f.What, f.Source]:
         lambda: f.DeckCounted(52 if yes else 51),
         lambda: f.MeterReported(rng.randrange(10**8)),
         f.LinkLost,
+        lambda: f.ProgressiveClosed("x") if yes else f.ProgressiveOpened(),
         lambda: f.PlayerWarned(seat, "x"),
         lambda: f.DisputeRaised(seat, "x"),
         lambda: f.PayCorrected(croupier.state.round_no - 1, seat, cents, "x"),

@@ -103,6 +103,18 @@ def test_a_claim_is_withdrawn_when_its_round_goes_void() -> None:
     assert only(effects, fx.ReverseContributions).cents == ((2, 100),)
 
 
+def test_a_wager_refused_after_the_lock_takes_its_contribution_back_once() -> None:
+    croupier = table("MBS3", {2: "5h6h8h", 5: "2c3d9s"}, "7h9c")
+    croupier.prepare()
+    croupier.bets({2: base(1000, progressive=100), 5: base(500, progressive=100)})
+    gone = croupier.do(f.WagerRefused(5, "marked chips"), SUPERVISOR)
+    assert only(gone, fx.ReverseContributions) == fx.ReverseContributions(1, ((5, 100),))
+    croupier.deal_one()
+    croupier.do(f.CardFaultReported("foreign"))
+    void = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert only(void, fx.ReverseContributions).cents == ((2, 100),)
+
+
 def test_a_selection_is_not_accepted_once_a_shared_card_is_open() -> None:
     croupier = table("MEGA", {2: "5h6h8h"}, "7c9c")
     croupier.prepare()

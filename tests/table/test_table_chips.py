@@ -16,6 +16,7 @@ from drivers.readings import (
     CardEvent,
     SpotLost,
     SpotMoving,
+    SpotSettled,
     SweepAgreed,
     TagOnTwoSpots,
     Uid,
@@ -145,20 +146,20 @@ def test_close_orders_a_sweep_and_locks_only_when_it_agrees() -> None:
     assert f.BetsClosed() not in table_.facts
     table_.press("CLOSE")
     assert table_.lines[2] == "READING THE CHIPS"
-    # The sweep finds a chip more than the last stable reading had.
-    antenna = table_.antenna(6, "$")
+    # The sweep finds a chip that did not lie there at the call: nobody can say when it came.
+    antenna, before = table_.antenna(6, "$"), len(table_.facts)
     table_.lies[antenna] = frozenset((table_.tag(FakeChip(100)),))
     table_.now_us += 900_000
     table_.answer(order)
-    assert table_.said_by[-1] == (
-        f.WagerRead(6, "$", 100),
-        f.Measured("chips"),
-        table_.now_us // 1000,
-    )
-    # Seat 6 has now a wager that is not valid: the call is refused, and line 4 says what to do.
+    assert len(table_.facts) == before
+    assert table_.lines[1:] == ("SEAT 6", "CHIPS MOVED AT CLOSE", "CHIPS CLOSE MENU 24")
+    # It settles and the call is made again: its wager is not valid, and line 4 says what to do.
+    table_.feed(SpotSettled(antenna, table_.lies[antenna], table_.now_us))
+    assert table_.told() == f.WagerRead(6, "$", 100)
+    table_.sweeps = True
+    table_.press("CLOSE")
     assert table_.lines[2:] == ("CORRECT OR LEAVE OUT", "CHIPS MENU 24")
     table_.put(6, "$", 0)
-    table_.sweeps = True
     table_.press("CLOSE")
     by = Declared("D1", Role.DEALER)
     assert table_.entries[-1][0] == f.Fact(f.BetsClosed(), by, table_.now_us // 1000)

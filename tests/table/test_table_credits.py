@@ -181,7 +181,7 @@ def test_the_meter_shows_amount_stale_closed_and_pending() -> None:
     })  # fmt: skip
     table_ = hand.table
     table_.fact(f.MeterReported(12_345_678))
-    assert table_.meter == "    123,456.78"
+    assert table_.meter == "   $123,456.78"
     table_.fact(f.LinkLost())
     assert table_.meter == "STALE     0M"
     assert table_.core.wake_us == 60_000_000
@@ -191,7 +191,7 @@ def test_the_meter_shows_amount_stale_closed_and_pending() -> None:
     table_.press("OPEN")
     assert table_.meter == "CLOSED"
     table_.fact(f.LinkRestored())
-    assert table_.meter == "    123,456.78"
+    assert table_.meter == "   $123,456.78"
     while not table_.lines[2].startswith("JACKPOT"):
         hand.do(hand.words[0])
     assert table_.meter == "PENDING"

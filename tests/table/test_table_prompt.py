@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from string import Formatter
 
 import pytest
 
@@ -15,31 +14,20 @@ from controller.rules.engine.effects import Refused
 from controller.rules.engine.facts import What
 from controller.rules.engine.state import Phase
 from controller.rules.hands import HAND_NAMES
+from controller.table.amounts import DOLLARS
 from controller.table.menu import ARGUMENTS
 from controller.table.prompt import money_line, spread
 from controller.table.refusals import text_key
-from controller.table.texts import SECTIONS, parse_texts
-from tests.table.finger import ENGLISH
-
-WIDEST = {
-    "seat": "7", "about": "7", "spot": "PROG", "of": "RF", "detail": "BLUE", "cents": "10000",
-}  # fmt: skip
-"""What is filled in at its widest; a jackpot goes on line 2, which never cuts an amount."""
+from controller.table.texts import SECTIONS, widest_of
+from drivers.base import DeviceState, Fault, StateReported
+from tests.clauses.tables import base, table
+from tests.table.finger import ENGLISH, finger
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_text_fits_twenty_columns(section: str) -> None:
-    for key, text in ENGLISH[section].items():
-        names = {name for _, name, _, _ in Formatter().parse(text) if name}
-        assert names <= set(WIDEST), key
-        values = dict(WIDEST)
-        if section == "ask" and key in ("decide", "take back", "chips"):
-            values["spot"] = "$"  # a decision is about 1 or 2
-        if section == "notice" and key == "award":
-            values |= {"spot": "CARRY", "cents": "1000"}
-        if section == "ask" and key in ("bonus pay",):
-            values["cents"] = "1000"
-        shown = text.format(**values)
+    for key in ENGLISH[section]:
+        shown = widest_of(ENGLISH, section, key)
         assert len(shown) <= 20, (key, shown)
         assert shown.isascii()
 
@@ -85,6 +73,36 @@ def test_every_question_notice_and_wrong_entry_has_a_text() -> None:
                 assert set(texts_in(node.args[0])) <= set(ENGLISH["wrong"])
     assert set(ARGUMENTS) | {"code"} == set(ENGLISH["arg"])
     assert set(HAND_NAMES) == set(ENGLISH["hand"])
+
+
+def test_every_reason_not_to_open_has_a_text() -> None:
+    """What holds the cards is asked as a question and told when OPEN is pressed all the same."""
+    functions = {
+        node.name: node
+        for name in ("core.py", "health.py")
+        for node in ast.walk(ast.parse((OURS / name).read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in ("_no_opening", "card_hold")
+    }
+    assert set(functions) == {"_no_opening", "card_hold"}
+    returned = [
+        text
+        for function in functions.values()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None
+        for text in texts_in(node.value)
+        if text
+    ]
+    assert "deck out" in returned
+    assert set(returned) <= set(ENGLISH["wrong"])
+
+
+def test_opening_with_a_wrong_deck_in_the_device_is_refused_in_words() -> None:
+    made = finger(table("MBS3"), {1: base(500)}).table
+    made.core.health.card_devices = frozenset({"shoe"})
+    made.feed(StateReported("shoe", DeviceState.DEGRADED, Fault("E-CDP-036", "51 cards"), 0))
+    made.press("OPEN")
+    assert made.lines[2] == "TAKE THE DECK OUT"
+    assert made.core.state.phase is Phase.IDLE
 
 
 def test_every_frozen_question_has_a_text() -> None:
@@ -136,12 +154,5 @@ def test_every_refusal_of_the_engine_has_a_text_of_its_own() -> None:
 def test_the_amount_of_line_two_is_never_cut(who: str, about: str, cents: int, line: str) -> None:
     if about == "COLLECT":
         line = "SEAT 3 COLLECT 75.00"
-    assert money_line(who, about, cents) == line
+    assert money_line(who, about, cents, DOLLARS) == line
     assert len(line) == 20
-
-
-def test_a_language_file_with_a_hole_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"\[word\] is missing"):
-        parse_texts("[state]\na = 'b'\n")
-    with pytest.raises(ValueError, match="expected a text"):
-        parse_texts("[state]\na = 1\n")

@@ -151,6 +151,7 @@ BOOK: Final = Book(
     in_play_from_first_card=True,
     correct_unequal=True,
     tuck_rides_all=True,
+    one_hand_clause="NSW-5.5",
     shuffle_clause="NSW-4.1",
     deck_check_clause="NSW-3.4",
 )

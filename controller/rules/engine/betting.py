@@ -71,7 +71,7 @@ def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
         effects.append(fx.SetLamp(number, "fault" if number in state.excluded else "open"))
         if rules.book.progressive is not None:
             ready = not rules.book.acceptor_after_base or base_is_valid(state, number)
-            effects.append(fx.ArmAcceptor(number, ready and state.link_up))
+            effects.append(fx.ArmAcceptor(number, ready and state.takes_progressive))
     if rules.book.progressive is not None:
         effects.append(fx.ShowJackpot(state.meter, stale=not state.link_up))
     if rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != rules.money.ante:
@@ -91,6 +91,7 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         excluded=state.excluded,
         meter=state.meter,
         link_up=state.link_up,
+        progressive_closed=state.progressive_closed,
         carried=state.carried,
         deck=state.deck,
         min_wager=limits[0],
@@ -129,6 +130,13 @@ def _check_cards(state: TableState) -> None:
 # --- while bets are open -----------------------------------------------------------------------
 
 
+def _check_open(state: TableState) -> None:
+    if not state.takes_progressive:
+        why = state.progressive_closed or "the link is down"
+        clause = state.rules.book.clauses.side_needs_base
+        raise Refusal(f"{why}: the progressive is closed", clause)
+
+
 def credits_only(state: TableState, spot: str, cents: int) -> None:
     """Where credits are taken by an acceptor, nothing else makes a progressive wager."""
     if cents and spot == PROGRESSIVE and state.rules.book.acceptor_after_base:
@@ -147,7 +155,10 @@ def wager_read(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
     if what.seat in state.excluded and what.cents:
         back = fx.ReturnWager(what.seat, what.spot, what.cents, "NSW-12.12.4")
         return state, (fx.SetLamp(what.seat, "fault"), back)
-    return _advise(state, what.seat)
+    state, effects = _advise(state, what.seat)
+    if what.spot == PROGRESSIVE and what.cents and not state.takes_progressive:
+        effects = (*effects, _returned(state, what.seat, what.spot, what.cents))
+    return state, effects
 
 
 def _advise(state: TableState, number: int) -> Step:
@@ -156,7 +167,7 @@ def _advise(state: TableState, number: int) -> Step:
     valid = base_is_valid(state, number)
     effects: list[fx.Effect] = []
     if state.rules.book.acceptor_after_base:
-        effects.append(fx.ArmAcceptor(number, valid and state.link_up))
+        effects.append(fx.ArmAcceptor(number, valid and state.takes_progressive))
         if not valid and state.credits.get(number):
             # The base wagers went: the credits go back too (AMB-W17).
             cents = wagers[PROGRESSIVE]
@@ -190,8 +201,8 @@ def credits_read(state: TableState, what: f.CreditsRead, _: f.Fact) -> Step:
     book, most = state.rules.book, state.rules.table.max_credits
     if book.progressive is None:
         raise Refusal("this game has no progressive wager", book.clauses.equal)
-    if what.credits and not state.link_up:
-        raise Refusal("the link is down: the progressive is closed", book.clauses.side_needs_base)
+    if what.credits:
+        _check_open(state)
     if what.credits > most:
         raise Refusal(f"at most {most} credits a seat", book.clauses.side_needs_base)
     if what.credits and book.acceptor_after_base and not base_is_valid(state, what.seat):
@@ -208,6 +219,8 @@ def wager_declared(state: TableState, what: f.WagerDeclared, fact: f.Fact) -> St
     key = (what.seat, what.spot)
     state = note(state, fact, f"declared seat {what.seat} {what.spot}: {what.cents}")
     if what.spot == PROGRESSIVE:
+        if what.cents:
+            _check_open(state)
         count, rest = divmod(what.cents, state.rules.table.credit_cents)
         if rest or count > state.rules.table.max_credits:
             raise Refusal("not a number of credits", state.rules.book.clauses.side_needs_base)
@@ -228,7 +241,14 @@ def wager_refused(state: TableState, what: f.WagerRefused, fact: f.Fact) -> Step
     """A supervisor refuses a wager before the first card and has it removed."""
     wagers = wagers_of(state, what.seat)
     state = note(state, fact, f"refused seat {what.seat}: {what.reason}")
-    effects = tuple(fx.ReturnWager(what.seat, s, c, "NSW-14.11") for s, c in wagers.items())
+    effects: tuple[fx.Effect, ...] = tuple(
+        fx.ReturnWager(what.seat, s, c, "NSW-14.11") for s, c in wagers.items()
+    )
+    locked = state.seats.get(what.seat)
+    if locked is not None and PROGRESSIVE in locked.locked:
+        # It was posted at the lock, and it goes back.
+        stake = ((what.seat, locked.locked[PROGRESSIVE]),)
+        effects += (fx.ReverseContributions(state.round_no, stake),)
     seats = {n: s for n, s in state.seats.items() if n != what.seat}
     return replace(state, left_out=state.left_out | {what.seat}, seats=seats), effects
 
@@ -329,6 +349,8 @@ def _accepted(state: TableState, spot: str, base_valid: bool) -> bool:
     """An optional wager needs valid base wagers, and in Ricochet its pay table."""
     if spot not in _optional(state):
         return True
+    if spot == PROGRESSIVE and not state.takes_progressive:
+        return False
     table = state.rules.table
     offered = {"rapid_fire": table.rapid_fire, "hedge": table.hedge}.get(spot, True)
     return base_valid and offered

@@ -79,6 +79,19 @@ class LinkRestored(What):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class ProgressiveClosed(What):
+    """The house takes no progressive wager at this table until further notice, whatever the link
+    says; ``why`` is for the record."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressiveOpened(What):
+    """The house takes progressive wagers again."""
+
+
 # --- deck --------------------------------------------------------------------------------------
 
 

@@ -153,16 +153,37 @@ def meter_reported(state: TableState, what: f.MeterReported, _: f.Fact) -> Step:
 
 
 def link_lost(state: TableState, _what: f.LinkLost, _: f.Fact) -> Step:
-    effects: tuple[fx.Effect, ...] = (fx.ShowJackpot(state.meter, stale=True),)
-    if state.phase is Phase.BETTING and state.rules.book.progressive is not None:
-        clause = state.rules.book.clauses.side_needs_base
-        cents = state.rules.table.credit_cents
-        for number in range(1, state.rules.table.seats + 1):
-            effects += (fx.ArmAcceptor(number, False),)
-            if count := state.credits.get(number):
-                effects += (fx.ReturnWager(number, "progressive", count * cents, clause),)
-        state = replace(state, credits={})
-    return replace(state, link_up=False), effects
+    state, effects = _credits_back(state)
+    shown = fx.ShowJackpot(state.meter, stale=True)
+    return replace(state, link_up=False), (shown, *effects)
+
+
+def _credits_back(state: TableState) -> Step:
+    """While bets are open nothing is accepted yet: what was placed goes back. Later it stands."""
+    effects: tuple[fx.Effect, ...] = ()
+    if state.phase is not Phase.BETTING or state.rules.book.progressive is None:
+        return state, effects
+    clause = state.rules.book.clauses.side_needs_base
+    cents = state.rules.table.credit_cents
+    for number in range(1, state.rules.table.seats + 1):
+        effects += (fx.ArmAcceptor(number, False),)
+        if count := state.credits.get(number):
+            effects += (fx.ReturnWager(number, "progressive", count * cents, clause),)
+    return replace(state, credits={}), effects
+
+
+def progressive_closed(state: TableState, what: f.ProgressiveClosed, fact: f.Fact) -> Step:
+    if state.rules.book.progressive is None:
+        raise Refusal("this game has no progressive wager", state.rules.book.clauses.equal)
+    state, effects = _credits_back(state)
+    state = note(state, fact, f"progressive closed: {what.why}")
+    return replace(state, progressive_closed=what.why), effects
+
+
+def progressive_opened(state: TableState, _what: f.ProgressiveOpened, fact: f.Fact) -> Step:
+    """In a betting under way the acceptors stay as they are until the next one."""
+    state = note(state, fact, "progressive open again")
+    return replace(state, progressive_closed=""), ()
 
 
 def link_restored(state: TableState, _what: f.LinkRestored, _: f.Fact) -> Step:

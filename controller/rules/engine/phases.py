@@ -39,6 +39,8 @@ ANYWHERE: Final[Row] = {
     f.MeterReported: house.meter_reported,
     f.LinkLost: house.link_lost,
     f.LinkRestored: house.link_restored,
+    f.ProgressiveClosed: house.progressive_closed,
+    f.ProgressiveOpened: house.progressive_opened,
     f.PlayerWarned: house.player_warned,
     f.BreachNoted: house.breach_noted,
     f.SeatExcluded: betting.seat_excluded,

@@ -171,6 +171,13 @@ class TableState:
     disputes: Mapping[int, str] = field(default_factory=dict)
     history: tuple[Archive, ...] = ()
     """The last closed rounds, newest last."""
+    progressive_closed: str = ""
+    """Why the house takes no progressive wager; empty while it does."""
+
+    @property
+    def takes_progressive(self) -> bool:
+        """May a progressive wager be accepted now?"""
+        return self.link_up and not self.progressive_closed
 
     @property
     def live(self) -> tuple[int, ...]:

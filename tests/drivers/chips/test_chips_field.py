@@ -94,6 +94,12 @@ def test_a_chip_counts_after_two_inventories_three_tenths_of_a_second_apart() ->
     assert table.reads(20, A, T).told()[1:] == []
 
 
+def test_a_settled_spot_says_when_it_was_first_read_so() -> None:
+    table = Table(A).reads(2, A, U).reads(4, A, T, U)
+    (settled,) = table.heard
+    assert settled == SpotSettled(A, frozenset((T, U)), 1_600_000, since_us=1_300_000)
+
+
 def test_two_inventories_far_apart_are_enough_and_one_never_is() -> None:
     table = Table(A).read(A, T, after_us=10_000_000)
     assert table.told() == []

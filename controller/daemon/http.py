@@ -1,0 +1,107 @@
+"""Metrics and health over HTTP: GET, two paths, one answer, the connection closed.
+
+Off unless the configuration says otherwise. Requests are bounded in size, time and number, and
+nothing a client sends is used for anything but to choose the answer. A port that is taken does not
+keep a table from playing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Final, NamedTuple
+
+LONGEST: Final = 4_096
+"""Bytes of a request with all its headers."""
+PATIENCE_S: Final = 5.0
+MOST_AT_ONCE: Final = 8
+PLAIN: Final = "text/plain; charset=utf-8"
+PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Answer(NamedTuple):
+    status: HTTPStatus
+    body: str
+    kind: str = PLAIN
+
+
+Answers = Mapping[str, Callable[[], Answer]]
+
+
+class Http:
+    def __init__(
+        self, address: str, port: int, answers: Answers, patience_s: float = PATIENCE_S
+    ) -> None:
+        self._address, self._port = address, port
+        self._answers = answers
+        self._patience_s = patience_s
+        self._server: asyncio.Server | None = None
+        self._open = 0
+
+    async def start(self) -> str:
+        """Empty, or why nothing is served."""
+        try:
+            self._server = await asyncio.start_server(
+                self._serve, self._address, self._port, limit=LONGEST, backlog=MOST_AT_ONCE
+            )
+        except (OSError, UnicodeError) as error:
+            said = getattr(error, "strerror", None) or str(error)
+            return f"{self._address} port {self._port}: {said}"
+        return ""
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            async with asyncio.timeout(self._patience_s):
+                if self._open > MOST_AT_ONCE:
+                    answer = _plain(HTTPStatus.SERVICE_UNAVAILABLE)
+                else:
+                    answer = await self._answer(reader)
+                writer.write(_encoded(answer))
+                await writer.drain()
+        except (TimeoutError, ConnectionError, asyncio.CancelledError):
+            writer.transport.abort()  # gone, or too slow
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> Answer:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            return _plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        except asyncio.IncompleteReadError:
+            return _plain(HTTPStatus.BAD_REQUEST)
+        words = head.split(b"\r\n", 1)[0].split(b" ")
+        if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+            return _plain(HTTPStatus.BAD_REQUEST)
+        if words[0] != b"GET":
+            return _plain(HTTPStatus.METHOD_NOT_ALLOWED)
+        path = words[1].split(b"?", 1)[0].decode("ascii", "replace")
+        found = self._answers.get(path)
+        return _plain(HTTPStatus.NOT_FOUND) if found is None else found()
+
+
+def _plain(status: HTTPStatus) -> Answer:
+    return Answer(status, f"{status.phrase}\n")
+
+
+def _encoded(answer: Answer) -> bytes:
+    body = answer.body.encode()
+    allow = "Allow: GET\r\n" if answer.status is HTTPStatus.METHOD_NOT_ALLOWED else ""
+    head = (
+        f"HTTP/1.1 {answer.status.value} {answer.status.phrase}\r\n"
+        f"Content-Type: {answer.kind}\r\nContent-Length: {len(body)}\r\n{allow}"
+        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode("ascii") + body

@@ -1,0 +1,110 @@
+"""What the daemon answers at its socket and over HTTP. Everything here only looks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final
+
+from controller.config.live import LiveConfig
+from controller.daemon.http import PROMETHEUS, Answer, Answers
+from controller.daemon.identity import opened_body, program_files
+from controller.daemon.metrics import Process, metrics
+from controller.daemon.runtime import Runtime
+from controller.daemon.service import Verb
+from controller.daemon.start import MIB, Started
+from controller.daemon.troubles import ill, troubles
+
+LOW_SEGMENTS: Final = 16
+"""Less room than for so many segments is nearly full: some days of play."""
+
+
+class Verbs:
+    """``http_error`` says why metrics are not served although they should be."""
+
+    def __init__(self, config: LiveConfig, started: Started, runtime: Runtime) -> None:
+        self._config, self._started, self._runtime = config, started, runtime
+        self._began_s = int(time.time())
+        self.http_error = ""
+        self.feeds: Callable[[], int] = lambda: 0
+        """How often the watchdog was fed."""
+
+    def all(self) -> Mapping[str, Verb]:
+        return {
+            "status": lambda _: self.status(),
+            "identity": lambda _: self.identity(),
+            "counters": lambda _: self.counters(),
+            "metrics": lambda _: {"text": self.metrics()},
+        }
+
+    def status(self) -> dict[str, Any]:
+        config = self._config
+        told = {
+            **self._runtime.status,
+            "table": config.name,
+            "overflows": self._runtime.overflows,
+            "frames_lost": self._started.frames.lost,
+            "link_configured": config.link is not None,
+            "disk": {
+                "free_bytes": free_bytes(config.journal.path),
+                "low_bytes": LOW_SEGMENTS * config.journal.segment_mib * MIB,
+            },
+            "http_error": self.http_error,
+        }
+        return {**told, "troubles": [one.row() for one in troubles(told)]}
+
+    def identity(self) -> dict[str, Any]:
+        config = self._config
+        in_force = str(self._runtime.status.get("configuration", config.effective_hash))
+        body = opened_body(config.game, in_force, config.layout_sha256, 0)
+        return {**body, "files": program_files()}
+
+    def counters(self) -> dict[str, Any]:
+        return {name: dict(found) for name, found in self._started.rig.counters().items()}
+
+    def metrics(self) -> str:
+        writer = self._started.writer
+        process = Process(
+            resident_bytes=resident_bytes(),
+            started_s=self._began_s,
+            queue_depth=self._runtime.queue_depth,
+            watchdog_feeds=self.feeds(),
+            counters=self.counters(),
+            records=dict(writer.scribe.written),
+            journal_bytes=writer.scribe.bytes,
+            sync=writer.sync_times,
+        )
+        return metrics(self.status(), process)
+
+    def answers(self) -> Answers:
+        """Over HTTP."""
+        return {"/metrics": self._metrics, "/health": self._health}
+
+    def _metrics(self) -> Answer:
+        return Answer(HTTPStatus.OK, self.metrics(), PROMETHEUS)
+
+    def _health(self) -> Answer:
+        found = troubles(self.status())
+        code = HTTPStatus.SERVICE_UNAVAILABLE if ill(found) else HTTPStatus.OK
+        return Answer(code, "\n".join([one.line for one in found] or ["ok"]) + "\n")
+
+
+def free_bytes(path: Path) -> int:
+    """0 if nobody can say: then somebody should look."""
+    try:
+        room = os.statvfs(path)
+    except OSError:
+        return 0
+    return room.f_bavail * room.f_frsize
+
+
+def resident_bytes() -> int:
+    """From the kernel; 0 where it does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,267 @@
+"""Every degraded state is one line with its code and what to do, in the words of the pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.commands.status import told
+from controller.daemon import troubles as module
+from controller.daemon.catalogue import UNKNOWN, said
+from controller.daemon.troubles import ill, troubles
+from docs.faults import codes_in, faults
+
+WELL: dict[str, Any] = {
+    "table": "table-7",
+    "game": "MBS3",
+    "round": 12,
+    "phase": "settlement",
+    "progressive": True,
+    "link_up": True,
+    "link_configured": True,
+    "locked": "",
+    "journal": {"id": "0123456789abcdef", "next_seq": 812, "full": False},
+    "gaming_day": {"number": 3, "rounds": 41, "from_ms": 1},
+    "devices": {
+        "shoe": {"state": "ready", "code": "", "detail": ""},
+        "sign": {"state": "ready", "code": "", "detail": ""},
+    },
+    "card_devices": ["shoe"],
+    "prompt": ["SETTLEMENT       R 12", "SEAT 3  PAY   175.00", "FLUSH", "PAID"],
+    "configuration_change": {"verdict": "nothing"},
+    "disk": {"free_bytes": 1 << 30, "low_bytes": 64 << 20},
+    "overflows": 0,
+    "frames_lost": 0,
+    "safe_mode": False,
+    "supply_low": False,
+    "power_failing": False,
+    "door_open": False,
+    "http_error": "",
+}
+
+
+def device(state: str, code: str = "", detail: str = "") -> dict[str, str]:
+    return {"state": state, "code": code, "detail": detail}
+
+
+LINES = [
+    (
+        {"devices": {"shoe": device("unknown", "E-CDP-010", "900 ms")}},
+        (
+            "!! E-CDP-010  shoe: silent for 850 ms; 900 ms; no card can be dealt -> "
+            "power and cable of the device"
+        ),
+    ),
+    (
+        {"devices": {"feig-1": device("locked", "E-FEIG-016", "serial 77")}},
+        (
+            " ! E-FEIG-016 feig-1: not the reader of the layout: LOCKED; serial 77 -> "
+            "swap the cables back, or correct the layout file"
+        ),
+    ),
+    (
+        {"devices": {"feig-1": device("degraded", "E-FEIG-021")}},
+        (
+            " ! E-FEIG-021 feig-1: status 83, RF communication -> "
+            "antenna tuning, metal near the antenna"
+        ),
+    ),
+    (
+        {"devices": {"sign": device("unknown", "", "has not answered yet")}},
+        (
+            " ! E-TBL-011  sign: a device has not answered since the start -> "
+            "power, cable and address of the device; the layout file"
+        ),
+    ),
+    (
+        {"devices": {"box": device("degraded", "E-ACME-001", "hot")}},
+        " ! E-ACME-001 box: hot -> look the code up in the manual of the device's driver",
+    ),
+    (
+        {"journal": {"full": True}},
+        (
+            "!! E-TBL-001  disk: the disk is full: the round under way ends on the reserve, no new "
+            "one opens -> make room on the journal's disk; the table goes on by itself"
+        ),
+    ),
+    (
+        {"disk": {"free_bytes": (64 << 20) - 1, "low_bytes": 64 << 20}},
+        (
+            " ! E-TBL-002  disk: the disk is nearly full; 64 MiB are free -> make room on the "
+            "journal's disk before it is: older copies, other programs' files"
+        ),
+    ),
+    (
+        {"link_up": False},
+        (
+            " ! E-TBL-003  link: the link is lost: the progressive is closed -> network and link "
+            "server; play goes on without progressive wagers, those accepted are kept"
+        ),
+    ),
+    (
+        {"link_up": False, "link_configured": False},
+        (
+            " - E-TBL-004  link: no link is configured: the progressive is closed -> "
+            "nothing, or complete [link] in the configuration"
+        ),
+    ),
+    (
+        {"safe_mode": True},
+        (
+            " ! E-TBL-005  progressive: safe mode: sensors are read, nothing is contributed to the "
+            "progressive -> when the test is over set policy.safe_mode = false"
+        ),
+    ),
+    (
+        {"locked": "journal damaged"},
+        (
+            "!! E-TBL-006  table: locked out; journal damaged -> "
+            "mend the cause, then have it cleared by two people with authority"
+        ),
+    ),
+    (
+        {"configuration_change": {"verdict": "wait", "changes": [{"key": "settings.seats"}]}},
+        (
+            " - E-TBL-007  configuration: another configuration waits; settings.seats -> "
+            "end the round; what stands on the sign also waits until the table is closed"
+        ),
+    ),
+    (
+        {"configuration_change": {"verdict": "restart", "changes": []}},
+        (
+            " ! E-TBL-008  configuration: another configuration needs a restart -> "
+            "end the round and start the daemon again"
+        ),
+    ),
+    (
+        {"configuration_change": {"verdict": "refused", "why": "table.toml: game: no"}},
+        (
+            " ! E-TBL-009  configuration: the files of the configuration cannot be used; "
+            "table.toml: game: no -> put the file right; the table runs on what it had, and would "
+            "not start with them"
+        ),
+    ),
+    (
+        {"overflows": 5},
+        (
+            " ! E-TBL-010  devices: readings were lost because too many came at once; 5 since the "
+            "start -> every spot was read again; if it grows, look for a device that chatters "
+            "(underfelt status --json, counters)"
+        ),
+    ),
+    (
+        {"frames_lost": 2},
+        (
+            " - E-TBL-012  frame log: frames were not kept: disk too slow or full; 2 since the "
+            "start -> nothing hangs on it but the frame log; look at the disk"
+        ),
+    ),
+    (
+        {"supply_low": True},
+        (
+            "!! E-TBL-013  power: the supply voltage is low: no round opens -> "
+            "power supply and cable of the board"
+        ),
+    ),
+    (
+        {"power_failing": True},
+        (
+            "!! E-TBL-014  power: the 24 V rail is failing -> "
+            "power; the table waits until it is back or off"
+        ),
+    ),
+    (
+        {"door_open": True},
+        " ! E-TBL-015  door: the cabinet door is open -> close it; find out who opened it",
+    ),
+    (
+        {"http_error": "Address already in use"},
+        (
+            " ! E-TBL-016  metrics: metrics are not served; Address already in use -> free the "
+            "address and port, or correct [service], and start the daemon again"
+        ),
+    ),
+    (
+        {"mode": "locked"},
+        (
+            "!! E-TBL-017  table: locked mode: the daemon could not be started -> "
+            "journalctl -x -u underfelt-table@NAME -p warning says why; mend it, then "
+            "systemctl reset-failed and systemctl start that unit"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "line"), LINES, ids=[line[:40] for _, line in LINES])
+def test_each_is_one_line(changed: dict[str, Any], line: str) -> None:
+    found = troubles({**WELL, **changed})
+    assert [one.line for one in found] == [line]
+    assert ill(found) == (not line.startswith(" - "))
+    row = found[0].row()
+    assert line.endswith(f"{row['about']}: {row['what']} -> {row['do']}")
+
+
+def test_nothing_is_degraded() -> None:
+    assert troubles(WELL) == []
+    assert told(WELL).splitlines() == [
+        "table table-7  MBS3  round 12: settlement",
+        "gaming day 3, 41 rounds closed",
+        "journal 0123456789ab, next record 812",
+        "2 of 2 devices ready",
+        "",
+        "  | SETTLEMENT       R 12 |",
+        "  | SEAT 3  PAY   175.00 |",
+        "  | FLUSH                |",
+        "  | PAID                 |",
+        "",
+        "nothing is degraded",
+    ]
+
+
+def test_the_worst_comes_first() -> None:
+    found = troubles({**WELL, "frames_lost": 1, "door_open": True, "locked": "x", "link_up": False})
+    assert [one.level for one in found] == ["stopped", "degraded", "degraded", "note"]
+
+
+def test_a_game_without_a_progressive_needs_no_link() -> None:
+    assert troubles({**WELL, "progressive": False, "link_up": False}) == []
+
+
+def test_every_code_of_the_table_has_its_line_here_and_on_the_page() -> None:
+    code = re.compile(r"E-TBL-\d{3}")
+    used = set(code.findall(Path(module.__file__).read_text("utf-8")))
+    shown = {line.split()[1] for _, line in LINES if "E-TBL" in line}
+    listed = {one.code for one in faults() if one.code.startswith("E-TBL")}
+    assert used == shown == listed
+    assert len(used) == 17
+
+
+# --- the texts ---------------------------------------------------------------------------------
+
+
+def test_no_code_sends_its_reader_to_another_one() -> None:
+    for one in faults():
+        assert said(one.code).meaning, one.code
+        assert not re.match(r"as (\d|above|E-)", said(one.code).action), one.code
+        assert "`" not in "".join(said(one.code))
+    assert said("E-DSP-003").action == said("E-BUS-001").action
+    assert said("E-JRN-006").action == said("E-JRN-001").action
+    assert said("E-NOT-000") == UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("cell", "codes"),
+    [
+        ("`E-JRN-001`", ["E-JRN-001"]),
+        ("E-ENT-004, 005", ["E-ENT-004", "E-ENT-005"]),
+        ("`E-JRN-005`, `006`", ["E-JRN-005", "E-JRN-006"]),
+        ("`E-JRN-050` to `052`", ["E-JRN-050", "E-JRN-051", "E-JRN-052"]),
+        ("`E-JRN-001` and more", []),
+        ("code", []),
+    ],
+)
+def test_the_codes_of_a_cell(cell: str, codes: list[str]) -> None:
+    assert codes_in(cell) == codes
