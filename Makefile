@@ -59,6 +59,7 @@ bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.settle_lines
 	$(BIN)/python -m bench.chip_register
 	$(BIN)/python -m bench.journal
+	$(BIN)/python -m bench.ledger
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

@@ -110,6 +110,20 @@ def test_rules_know_no_clock_no_chance_no_files_no_float(path: Path) -> None:
             assert node.func.id not in ("float", "open", "print", "input", "eval", "exec"), path
 
 
+LEDGER = list(python_files("link/ledger"))
+
+
+@pytest.mark.parametrize("path", LEDGER, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_ledger_knows_no_clock_no_chance_no_files_no_float(path: Path) -> None:
+    assert not BANNED_MODULES & set(imports_of(path))
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), path
+        if path.name != "equal_cost.py":  # exact fractions are divided there
+            assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)), path
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("float", "open", "print", "input", "eval", "exec"), path
+
+
 @pytest.mark.parametrize("path", list(python_files(*OURS)), ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_and_functions_stay_small(path: Path) -> None:
     text = path.read_text("utf-8")

@@ -1,0 +1,115 @@
+"""Tables' journals: how far each is taken, whose it is, whether it can be trusted.
+
+A journal is a chain that only grows. A number that comes twice with two hashes, or an end that lies
+before one seen earlier, means a copied or restored card: it is halted and people decide.
+"""
+
+from __future__ import annotations
+
+from link.ledger.errors import PoolError
+from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume
+from link.ledger.state import Journal, State
+
+FORK = "E-LNK-030"
+WENT_BACK = "E-LNK-031"
+MOST_PROPOSED = 4
+
+
+def find(state: State, journal: str) -> Journal:
+    found = state.journals.get(journal)
+    if found is None:
+        raise PoolError("E-POOL-025", f"there is no journal {journal}")
+    return found
+
+
+def too_many(state: State, table: str) -> bool:
+    """A card that forgets its journal at every start must not fill the record."""
+    waiting = [j for j in state.journals.values() if (j.table, j.state) == (table, "proposed")]
+    return len(waiting) >= MOST_PROPOSED
+
+
+def propose(state: State, order: Propose) -> None:
+    """The first journal of a table is taken: its key was enrolled by people. Any other waits."""
+    if order.journal in state.journals:
+        raise PoolError("E-POOL-026", f"journal {order.journal} is known already")
+    others = [j for j in state.journals.values() if j.table == order.table]
+    made = Journal(order.journal, order.table, "proposed" if others else "active")
+    state.journals[order.journal] = made
+    state.touch_journal(made)
+    if others:
+        text = f"table {order.table} comes with journal {order.journal}; two people must accept it"
+        made.why = "new journal of a known table"
+        state.alarm("E-LNK-013", order.table, text)
+
+
+def accept(state: State, order: Accept, by: Person) -> None:
+    journal = find(state, order.journal)
+    if journal.state != "proposed":
+        raise PoolError("E-POOL-026", f"journal {order.journal} is {journal.state}, not proposed")
+    if not journal.accepted_by:
+        journal.accepted_by = (by.account, by.role)
+        state.touch_journal(journal)
+        return
+    account, role = journal.accepted_by
+    if by.account == account or by.role == role:
+        raise PoolError(
+            "E-POOL-024",
+            f"journal {order.journal} was accepted by {account} ({role}); expected another person "
+            f"with another role, not {by.account} ({by.role})",
+        )
+    journal.accepted_by += (by.account, by.role)
+    for other in state.journals.values():
+        if other.table == journal.table and other.state in ("active", "halted"):
+            other.state, other.why = "retired", f"replaced by {journal.journal}"
+            state.touch_journal(other)
+    journal.state, journal.why = "active", ""
+    state.touch_journal(journal)
+
+
+def halt(state: State, order: Halt) -> None:
+    journal = find(state, order.journal)
+    journal.state, journal.why = "halted", f"{order.text} ({order.code})"
+    state.touch_journal(journal)
+    state.alarm(order.code, journal.table, order.text)
+
+
+def resume(state: State, order: Resume) -> None:
+    journal = find(state, order.journal)
+    if journal.state != "halted":
+        raise PoolError("E-POOL-026", f"journal {order.journal} is {journal.state}, not halted")
+    if order.skip and order.skip != journal.n + 1:
+        raise PoolError(
+            "E-POOL-026",
+            f"journal {order.journal} waits for event {journal.n + 1}; {order.skip} cannot be left "
+            "without effect",
+        )
+    journal.state, journal.why = "active", ""
+    journal.skip, journal.skip_hash = order.skip, order.skip_hash
+    state.touch_journal(journal)
+
+
+def restore(state: State, order: Restore) -> None:
+    """People say why the journal's end lies before one that was seen."""
+    if not order.journal:
+        return
+    journal = find(state, order.journal)
+    if order.head_seq < journal.seq:
+        raise PoolError(
+            "E-POOL-026",
+            f"journal {order.journal} ends at {order.head_seq}, before record {journal.seq} whose "
+            "event was taken: the table needs a new journal",
+        )
+    journal.head_seq, journal.head_hash = order.head_seq, order.head_hash
+    if journal.state == "halted" and WENT_BACK in journal.why:
+        journal.state, journal.why = "active", ""
+    state.touch_journal(journal)
+
+
+def moved(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:
+    """What is wrong with the journal's end, if anything: code and text."""
+    for seen, known in ((journal.seq, journal.hash), (journal.head_seq, journal.head_hash)):
+        if seq < seen:
+            return WENT_BACK, f"the journal ends at record {seq}, but {seen} was seen"
+        if seq == seen and seen and hash != known:
+            return FORK, f"record {seq} has two hashes: {known} was seen, now {hash}"
+    return None

@@ -1,0 +1,433 @@
+"""The ledger: pools, journals and awards in memory, changed by events and orders, one at a time.
+
+Pure: it reads no clock, draws nothing and writes nothing. Whatever it changed since the last time
+is handed over by ``group`` for the store to commit; only then may replies be sent. If the commit
+fails the process stops or builds a new ledger from the store: nothing is rolled back here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from link.ledger import awards, claims, contributions, fixed, invariants, journals, mystery, pools
+from link.ledger import orders as o
+from link.ledger.errors import PoolError
+from link.ledger.level import LevelMeters
+from link.ledger.loading import load
+from link.ledger.mystery import Sealer
+from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Person
+from link.ledger.pools import check_plan, digest
+from link.ledger.state import REMEMBERED_HASHES, Journal, Poison, Reply, State
+from link.ledger.terms import Pool, PoolTerms, check_pools
+from link.rows import EventRow, Group, Saved
+from record.link import events as ev
+from record.link.codec import body_of, encode, encode_body
+from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
+
+Recall = Callable[[str, int], str | None]
+"""The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
+
+TWO_PEOPLE: Final = (o.Resume, o.Restore, o.Change, o.Transfer, o.Close)
+OWN: Final = (o.Open, o.Link, o.Draw, o.LockTies, o.Propose, o.Halt)
+"""The server gives these itself."""
+NOBODY: Final = PoolTerms(tables={})
+
+_given: Final = msgspec.json.Decoder(Given)
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The answer to a ``Hello``: a ``Welcome`` with ``n`` and then the replies, or a refusal."""
+
+    n: int
+    refused: Refused | None = None
+    replies: list[Reply] = field(default_factory=list)
+
+
+class Ledger:
+    """See the module. ``pools`` is the configuration, ``saved`` what the store has."""
+
+    def __init__(
+        self,
+        pools: Sequence[Pool],
+        saved: Saved,
+        *,
+        recall: Recall | None = None,
+        sealer: Sealer | None = None,
+        chance: Callable[[], bytes] | None = None,
+    ) -> None:
+        """``chance`` gives 32 fresh bytes; needed with ``sealer`` where a level is a mystery."""
+        check_pools(tuple(pools))
+        self._pools, self._recall = tuple(pools), recall
+        self._sealer, self._chance = sealer, chance
+        self.state: State = load(saved, self._pools, sealer)
+
+    # --- the start ------------------------------------------------------------------------------
+
+    def open(self, at_ms: int, pools: Sequence[Pool] | None = None) -> None:
+        """Once after the start, and with other ``pools`` when the configuration was read again:
+        opens new levels, plans changed terms, links tables."""
+        wanted = self._pools if pools is None else tuple(pools)
+        check_pools(wanted)
+        check_plan(self.state, wanted)
+        self._pools, self.state.at_ms = wanted, at_ms
+        stated = {pool.pool: pool.terms for pool in self._pools}
+        # Tables that change pools leave the old one before they join the new one.
+        for name, pool in self.state.pools.items():
+            if digest(stated.get(name, NOBODY)) != pool.first.state.members:
+                self._link(name, NOBODY, at_ms)
+        for stated_pool in self._pools:
+            self._plan(stated_pool, at_ms)
+            self._link(stated_pool.pool, stated_pool.terms, at_ms)
+        self._draw(at_ms)
+
+    def _plan(self, pool: Pool, at_ms: int) -> None:
+        known = self.state.pools.get(pool.pool)
+        levels = {} if known is None else {level.name: level for level in known.levels}
+        for terms in pool.levels:
+            level = levels.get(terms.level)
+            if level is None:
+                self._given(o.Open(pool.pool, terms), (CONFIGURATION,), at_ms)
+            elif level.coming != terms:
+                self._given(o.Change(pool.pool, terms), (CONFIGURATION,), at_ms)
+
+    def _link(self, name: str, terms: PoolTerms, at_ms: int) -> None:
+        if self.state.pools[name].first.state.members != digest(terms):
+            self._given(o.Link(name, terms), (CONFIGURATION,), at_ms)
+
+    def _draw(self, at_ms: int) -> None:
+        """Triggers for the mystery levels that have none."""
+        while self.state.undrawn:
+            if self._sealer is None or self._chance is None:
+                raise PoolError("E-POOL-018", "a mystery level needs chance and a sealing key")
+            order = mystery.draw(self.state.undrawn[0], self._chance(), self._sealer)
+            self._given(order, (SERVER,), at_ms)
+
+    # --- tables ---------------------------------------------------------------------------------
+
+    def hello(self, table: str, message: Hello, received_ms: int) -> Greeting:
+        """``table`` is who the key belongs to."""
+        refused = self._welcome(table, message, received_ms)
+        if refused is not None:
+            return Greeting(0, refused)
+        journal = self.state.journals[message.journal]
+        self._seen(journal, message.seq, message.head, received_ms)
+        return Greeting(journal.n, None, self._again(journal))
+
+    def _welcome(self, table: str, message: Hello, received_ms: int) -> Refused | None:
+        state = self.state
+        if message.table != table:
+            return Refused("E-LNK-012", f"this key is table {table}'s, not {message.table}'s")
+        pool = state.pool_of.get(table)
+        if pool is not None:
+            game, rule = pool.terms.tables[table], pool.first.terms.meter_rule
+            if game != message.game:
+                text = f"table {table} plays {game} for pool {pool.pool}, not {message.game}"
+                return Refused("E-POOL-031", text)
+            if rule != message.meter_rule:
+                text = f"meter_rule is {rule} in pool {pool.pool}, not {message.meter_rule}"
+                return Refused("E-LNK-018", text)
+        journal = state.journals.get(message.journal)
+        if journal is None:
+            if journals.too_many(state, table):
+                return Refused("E-LNK-013", f"table {table} has too many journals to be accepted")
+            self._given(o.Propose(message.journal, table), (SERVER,), received_ms)
+            journal = state.journals[message.journal]
+        refused = self._refusal(table, journal)
+        if refused is not None:
+            return refused
+        wrong = journals.moved(journal, message.seq, message.head)
+        if wrong is None and message.sent < journal.n:
+            text = f"the table has {message.sent} events, but {journal.n} were taken"
+            wrong = journals.WENT_BACK, text
+        if wrong is not None:
+            return self._halt(journal, *wrong, encode(message).decode(), received_ms)
+        return None
+
+    def _refusal(self, table: str, journal: Journal | None) -> Refused | None:
+        if journal is None or journal.table != table:
+            return Refused("E-LNK-013", "this journal is not known for this table; say hello first")
+        if journal.state == "halted":
+            return Refused("E-LNK-015", f"halted: {journal.why}"[:500], halted=True)
+        if journal.state != "active":
+            text = f"journal {journal.journal} is {journal.state}; two people must accept a new one"
+            return Refused("E-LNK-013", text)
+        return None
+
+    def _again(self, journal: Journal) -> list[Reply]:
+        """What the table may have missed about its last rounds."""
+        replies: list[Reply] = []
+        for book in journal.rounds.values():
+            replies += self._told(journal, book.round)
+            replies += [
+                awards.changed(h) for h in book.awards if h.state not in ("claimed", "locked")
+            ]
+        return replies
+
+    def _told(self, journal: Journal, number: int) -> list[Reply]:
+        book = journal.rounds.get(number)
+        if book is None:
+            return []
+        replies = claims.told(journal, book)
+        replies += [(journal.table, mystery.told(held)) for held in book.mysteries()]
+        return replies
+
+    def checkpoint(
+        self, table: str, journal: str, message: Checkpoint, received_ms: int
+    ) -> list[Reply]:
+        """Answers ``Noted`` or ``Refused``."""
+        known = self.state.journals.get(journal)
+        refused = self._refusal(table, known)
+        if refused is None and known is not None:
+            wrong = journals.moved(known, message.seq, message.hash)
+            if wrong is None:
+                self._seen(known, message.seq, message.hash, received_ms)
+                return [(table, Noted(message.seq))]
+            refused = self._halt(known, *wrong, encode(message).decode(), received_ms)
+        return [(table, refused)] if refused is not None else []
+
+    def _seen(self, journal: Journal, seq: int, hash: str, received_ms: int) -> None:
+        if seq > journal.head_seq:
+            self.state.touch_journal(journal)
+            journal.head_seq, journal.head_hash, journal.received_ms = seq, hash, received_ms
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def take(
+        self, table: str, journal: str, message: Event, received_ms: int, body: bytes = b""
+    ) -> list[Reply]:
+        """An event of the journal that this connection said hello with. ``body`` spares encoding it
+        again. Always answers with an ``Ack`` or a ``Refused`` for this table, first in the list."""
+        known = self.state.journals.get(journal)
+        if known is None or known.table != table or known.state != "active":
+            refused = self._refusal(table, known)
+            assert refused is not None
+            return [(table, msgspec.structs.replace(refused, n=message.n))]
+        n = message.n
+        if n != known.n + 1:
+            return self._out_of_turn(known, message, received_ms)
+        if message.seq <= known.seq or (
+            message.seq == known.head_seq and message.hash != known.head_hash
+        ):
+            text = f"event {n} stands in record {message.seq}, whose hash or place was another"
+            evidence = encode(message).decode()
+            refused = self._halt(known, journals.FORK, text, evidence, received_ms)
+            return [(table, msgspec.structs.replace(refused, n=n))]
+        try:
+            more = self._apply(known, message, received_ms, body or encode_body(message.body))
+        except Poison as poison:
+            evidence = encode(message).decode()
+            refused = self._halt(known, poison.code, poison.text, evidence, received_ms)
+            return [(table, msgspec.structs.replace(refused, n=n))]
+        replies: list[Reply] = [(table, Ack(n))]
+        if more:
+            replies += more
+        if self.state.undrawn:
+            self._draw(received_ms)
+        return replies
+
+    def _apply(
+        self, journal: Journal, message: Event, received_ms: int, body: bytes
+    ) -> list[Reply] | None:
+        """One event, next in its journal; ``Poison`` before anything has changed."""
+        state, n = self.state, message.n
+        state.at_ms = received_ms
+        more: list[Reply] | None = None
+        if n != journal.skip or message.hash != journal.skip_hash:
+            more = self._effect(journal, message.body)
+        if journal.journal not in state.changed_journals:
+            state.changed_journals[journal.journal] = journal.n
+        journal.n, journal.seq, journal.hash = n, message.seq, message.hash
+        journal.received_ms = received_ms
+        hashes = journal.hashes
+        hashes[n] = message.hash
+        hashes.pop(n - REMEMBERED_HASHES, None)
+        state.record(body, received_ms, journal, message)
+        return more
+
+    def _effect(self, journal: Journal, body: ev.AnyBody) -> list[Reply] | None:
+        state = self.state
+        if isinstance(body, ev.Contributed):
+            return contributions.contribute(state, journal, body)
+        state.settle()
+        match body:
+            case ev.RoundPlayed():
+                return fixed.played(state, journal, body)
+            case ev.Reversed():
+                return contributions.reverse(state, journal, body)
+            case ev.Claimed():
+                return claims.claim(state, journal, body)
+            case ev.Withdrawn():
+                return awards.withdraw(state, journal, body)
+            case ev.SelectionWanted():
+                return None  # the server's selection answers it
+
+    def _out_of_turn(self, journal: Journal, message: Event, received_ms: int) -> list[Reply]:
+        """A repeat is acknowledged and not applied again; a gap is refused; a number with another
+        hash than the first time is a fork."""
+        table, n = journal.table, message.n
+        if n > journal.n:
+            text = f"event {n} came, {journal.n + 1} is missing"
+            return [(table, Refused("E-LNK-014", text, n=n, expected=journal.n + 1))]
+        stored = journal.hashes.get(n)
+        if stored is None and self._recall is not None:
+            stored = self._recall(journal.journal, n)
+        if stored is not None and stored != message.hash:
+            text = f"event {n} has two hashes: {stored} was taken, now {message.hash}"
+            evidence = encode(message).decode()
+            refused = self._halt(journal, journals.FORK, text, evidence, received_ms)
+            return [(table, msgspec.structs.replace(refused, n=n))]
+        replies: list[Reply] = [(table, Ack(journal.n))]
+        if isinstance(message.body, ev.Claimed | ev.Contributed):
+            replies += self._told(journal, message.body.round)
+        return replies
+
+    def _halt(self, journal: Journal, code: str, text: str, evidence: str, at_ms: int) -> Refused:
+        self._given(o.Halt(journal.journal, code, text[:500], evidence), (SERVER,), at_ms)
+        return Refused(code, text[:500], halted=True)
+
+    # --- orders ---------------------------------------------------------------------------------
+
+    def order(self, order: Order, by: Person | Sequence[Person], at_ms: int) -> list[Reply]:
+        """Raises ``PoolError`` if it cannot be; otherwise it is recorded and done."""
+        people = (by,) if isinstance(by, Person) else tuple(by)
+        what = type(order).__name__.lower()
+        if isinstance(order, OWN):
+            raise PoolError("E-POOL-029", f"{what} is not an order of people")
+        wanted = 2 if isinstance(order, TWO_PEOPLE) else 1
+        different = len({p.account for p in people}) == len({p.role for p in people}) == wanted
+        if len(people) != wanted or not different or not all(p.role for p in people):
+            many = "two people with different roles" if wanted == 2 else "one person with a role"
+            raise PoolError("E-POOL-023", f"{what} needs {many}")
+        replies = self._given(order, people, at_ms)
+        self._draw(at_ms)
+        return replies
+
+    def _given(self, order: Order, by: tuple[Person, ...], at_ms: int) -> list[Reply]:
+        state = self.state
+        body = msgspec.json.encode(Given(by, order))
+        try:
+            _given.decode(body)  # what cannot be read again is not recorded
+        except msgspec.ValidationError as error:
+            raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {error}") from None
+        state.at_ms = at_ms
+        replies = self._do(order, by[0])
+        state.last_order += 1
+        state.record(body, at_ms)
+        return replies
+
+    def _do(self, order: Order, by: Person) -> list[Reply]:
+        """One order; ``PoolError`` before anything has changed."""
+        state = self.state
+        state.settle()
+        match order:
+            case o.Verify():
+                return awards.verify(state, order, by)
+            case o.Approve():
+                return awards.approve(state, order, by)
+            case o.Pay():
+                return awards.pay(state, order, by)
+            case o.Reject():
+                return awards.reject(state, order, by)
+            case o.LockTies():
+                return claims.lock_waiting(state, state.pool(order.pool))
+            case o.Accept():
+                journals.accept(state, order, by)
+            case o.Resume():
+                journals.resume(state, order)
+            case o.Restore():
+                journals.restore(state, order)
+            case o.Propose():
+                journals.propose(state, order)
+            case o.Halt():
+                journals.halt(state, order)
+            case o.Open():
+                pools.open_level(state, order)
+            case o.Change():
+                pools.change(state, order)
+            case o.Link():
+                pools.link(state, order)
+            case o.Transfer():
+                pools.transfer(state, order)
+            case o.Close():
+                pools.close(state, order)
+            case o.Draw():
+                mystery.drawn(state, order, self._sealer)
+            case o.Note():
+                pass
+        return []
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def due_ms(self) -> int | None:
+        """When ``tick`` has something to do, by the server's clock; None if nothing waits."""
+        pools, at_ms = self.state.pools.values(), self.state.at_ms
+        due = [d for pool in pools if (d := claims.due_ms(pool, at_ms)) is not None]
+        return min(due, default=None)
+
+    def tick(self, now_ms: int) -> list[Reply]:
+        """What time decides: claims that waited for ties are locked."""
+        replies: list[Reply] = []
+        for name, pool in self.state.pools.items():
+            due = claims.due_ms(pool, now_ms)
+            if due is not None and due <= now_ms:
+                replies += self._given(o.LockTies(name), (CLOCK,), now_ms)
+        self._draw(now_ms)
+        return replies
+
+    def replay(self, row: EventRow) -> list[Reply]:
+        """Apply a stored row again. Nothing is decided anew: what the server or the clock ordered
+        then stands among the rows."""
+        if not row.table:
+            given = _given.decode(row.body)
+            return self._given(given.order, given.by, row.received_ms)
+        event = Event(row.n, row.seq, row.hash, row.at_ms, body_of(row.body))
+        journal = self.state.journals[row.journal]
+        return self._apply(journal, event, row.received_ms, row.body) or []
+
+    # --- out ------------------------------------------------------------------------------------
+
+    def meters(self, table: str | None = None) -> tuple[MeterValue, ...]:
+        """What may be shown once the changes so far are committed: all levels, or those of the pool
+        that a table plays for."""
+        self.state.settle()
+        if table is None:
+            return tuple(m for pool in self.state.pools.values() for m in pool.meters())
+        pool = self.state.pool_of.get(table)
+        return () if pool is None else pool.meters()
+
+    def level_meters(self) -> list[LevelMeters]:
+        """The meters of every level, for reports."""
+        self.state.settle()
+        return [level.meters() for level in self.state.levels()]
+
+    def group(self, epoch: int) -> Group:
+        """All that changed since the last call, checked (``LedgerBroken`` if it does not hold)."""
+        state = self.state
+        state.settle()
+        for level in state.changed_levels.values():
+            state.flush(level)
+        group = Group(
+            epoch=epoch,
+            events=state.events,
+            entries=state.entries,
+            steps=state.steps,
+            alarms=state.alarms,
+            levels={key: level.row() for key, level in state.changed_levels.items()},
+            journals={name: state.journals[name].row() for name in state.changed_journals},
+            journals_before=state.changed_journals,
+            awards={name: held.row() for name, held in state.changed_awards.items()},
+        )
+        for (pool, name), level in state.changed_levels.items():
+            for account in level.touched:
+                group.balances[pool, name, account] = level.balance_row(account)
+        invariants.check_group(state, group)
+        for level in state.changed_levels.values():
+            level.touched = set()
+            level.committed_generation = level.generation
+        state.clear()
+        return group

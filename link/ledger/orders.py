@@ -1,0 +1,207 @@
+"""Orders: what people, the clock and the server itself decide. Each becomes an event of record.
+
+An order stands among the events as table ``""``, journal ``""``; its body is JSON,
+``{"by": [[account, role], ...], "order": {"what": ...}}``. State is the fold of all events.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+
+from link.ledger.terms import PoolTerms, Terms
+from record.link.events import Cents, Count, Word
+from record.link.messages import AwardId, Code, Hash, JournalId, Text
+
+Why = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+
+
+class Person(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """``[account, role]``. The server itself is ``["server", ""]``, the clock ``["clock", ""]``."""
+
+    account: Word
+    role: str = ""
+
+
+SERVER: Final = Person("server")
+CLOCK: Final = Person("clock")
+CONFIGURATION: Final = Person("configuration")
+
+
+class OrderBody(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="what"
+):
+    """The kind of an order is its ``what``."""
+
+
+# --- given by people ----------------------------------------------------------------------------
+
+
+class Verify(OrderBody, frozen=True, tag="verify"):
+    """Deck and hand were checked."""
+
+    award: AwardId
+    note: Text = ""
+
+
+class Approve(OrderBody, frozen=True, tag="approve"):
+    """Once by each of two people with different roles."""
+
+    award: AwardId
+    note: Text = ""
+
+
+class Pay(OrderBody, frozen=True, tag="pay"):
+    """The money was handed over."""
+
+    award: AwardId
+    note: Text = ""
+
+
+class Reject(OrderBody, frozen=True, tag="reject"):
+    award: AwardId
+    why: Why
+
+
+class Accept(OrderBody, frozen=True, tag="accept"):
+    """A proposed journal is the table's: once by each of two people with different roles."""
+
+    journal: JournalId
+    note: Text = ""
+
+
+class Resume(OrderBody, frozen=True, tag="resume"):
+    """A halted journal goes on where it stopped; two people. ``skip`` names the event that is kept
+    as evidence and has no effect, by its number and hash."""
+
+    journal: JournalId
+    why: Why
+    skip: Count = 0
+    skip_hash: str = ""
+
+
+class Restore(OrderBody, frozen=True, tag="restore"):
+    """Something was put back from a copy; two people. With a journal: its head went back to here.
+    Without: the server's own store."""
+
+    why: Why
+    journal: str = ""
+    head_seq: Count = 0
+    head_hash: str = ""
+
+
+class Change(OrderBody, frozen=True, tag="change"):
+    """Other parameters of a level, from its next generation on; two people."""
+
+    pool: Word
+    terms: Terms
+
+
+class Link(OrderBody, frozen=True, tag="link"):
+    """Who plays for a pool; two people. Also given by the configuration at a start."""
+
+    pool: Word
+    terms: PoolTerms
+
+
+class Transfer(OrderBody, frozen=True, tag="transfer"):
+    """Move money of a level to another pool's level; two people. 0 moves all of it, with reserve
+    and next base."""
+
+    pool: Word
+    level: Word
+    to_pool: Word
+    to_level: Word
+    why: Why
+    cents: Cents = 0
+
+
+class Close(OrderBody, frozen=True, tag="close"):
+    """Decommission an empty pool; two people."""
+
+    pool: Word
+    why: Why
+
+
+class Note(OrderBody, frozen=True, tag="note"):
+    """For the record; changes nothing. ``text`` is the server's own, such as a draw's JSON."""
+
+    topic: Word
+    text: Annotated[str, msgspec.Meta(max_length=60_000)]
+
+
+# --- given by the server and the clock ------------------------------------------------------------
+
+
+class Open(OrderBody, frozen=True, tag="open"):
+    """A level begins."""
+
+    pool: Word
+    terms: Terms
+
+
+class Draw(OrderBody, frozen=True, tag="draw"):
+    """The hidden trigger of a mystery level's generation: committed, sealed."""
+
+    pool: Word
+    level: Word
+    generation: Count
+    low_cents: Cents
+    high_cents: Cents
+    commitment: Hash
+    sealed: str
+    """Hexadecimal."""
+    opened: str = ""
+    """Seed of the trigger that this one replaces, if a hit opened it or a restored award did."""
+
+
+class LockTies(OrderBody, frozen=True, tag="lock"):
+    """The time for ties is over: lock every waiting claim of the pool."""
+
+    pool: Word
+
+
+class Propose(OrderBody, frozen=True, tag="propose"):
+    """A journal that the server did not know."""
+
+    journal: JournalId
+    table: Word
+
+
+class Halt(OrderBody, frozen=True, tag="halt"):
+    """Nothing more is taken from a journal until people have looked into it."""
+
+    journal: JournalId
+    code: Code
+    text: Text
+    evidence: Annotated[str, msgspec.Meta(max_length=70_000)] = ""
+    """The message that did it, as it came."""
+
+
+Order = (
+    Verify
+    | Approve
+    | Pay
+    | Reject
+    | Accept
+    | Resume
+    | Restore
+    | Change
+    | Link
+    | Transfer
+    | Close
+    | Note
+    | Open
+    | Draw
+    | LockTies
+    | Propose
+    | Halt
+)
+
+
+class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An order as it stands in an event row."""
+
+    by: tuple[Person, ...]
+    order: Order

@@ -1,0 +1,369 @@
+"""Everything the ledger holds in memory, and what has changed of it since the last group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from link.ledger.errors import LedgerBroken, PoolError
+from link.ledger.level import Level, Sum
+from link.ledger.rounds import (
+    HELD,
+    KEPT,
+    Held,
+    Part,
+    RoundBook,
+    Spread,
+    read_memory,
+    write_memory,
+)
+from link.ledger.terms import PoolTerms
+from link.rows import (
+    AlarmRow,
+    AwardState,
+    AwardStep,
+    Entry,
+    EventRow,
+    JournalRow,
+    JournalState,
+    chain_of,
+)
+from record.link.messages import Event, FromServer, MeterValue
+
+Reply = tuple[str, FromServer]
+"""The table it goes to, and the message. To be sent after the commit."""
+
+REMEMBERED_HASHES: Final = 16
+"""Events of a journal whose hash is known without asking the store."""
+
+
+class Poison(Exception):
+    """An event that breaks the rules: not applied, the journal is halted. Raised before anything
+    has changed."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code, self.text = code, text
+
+
+class Journal:
+    __slots__ = (
+        "accepted_by",
+        "forgotten",
+        "hash",
+        "hashes",
+        "head_hash",
+        "head_seq",
+        "journal",
+        "n",
+        "received_ms",
+        "rounds",
+        "seq",
+        "skip",
+        "skip_hash",
+        "state",
+        "table",
+        "why",
+    )
+
+    def __init__(self, journal: str, table: str, state: JournalState) -> None:
+        self.journal, self.table = journal, table
+        self.state: JournalState = state
+        self.n = self.seq = self.head_seq = self.received_ms = 0
+        self.hash = self.head_hash = self.why = ""
+        self.accepted_by: tuple[str, ...] = ()
+        self.rounds: dict[int, RoundBook] = {}
+        self.forgotten = self.skip = 0
+        self.skip_hash = ""
+        self.hashes: dict[int, str] = {}
+
+    def row(self) -> JournalRow:
+        return JournalRow(
+            self.journal,
+            self.table,
+            self.state,
+            self.n,
+            self.seq,
+            self.hash,
+            self.head_seq,
+            self.head_hash,
+            self.received_ms,
+            self.why,
+            self.accepted_by,
+            write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash),
+        )
+
+    @classmethod
+    def load(cls, row: JournalRow) -> Journal:
+        journal = cls(row.journal, row.table, row.state)
+        journal.n, journal.seq, journal.hash = row.n, row.seq, row.hash
+        journal.head_seq, journal.head_hash = row.head_seq, row.head_hash
+        journal.received_ms, journal.why = row.received_ms, row.why
+        journal.accepted_by = row.accepted_by
+        memory = read_memory(row.rounds)
+        journal.rounds = {book.round: book for book in memory.rounds}
+        journal.forgotten = memory.forgotten
+        journal.skip, journal.skip_hash = memory.skip, memory.skip_hash
+        if row.n:
+            journal.hashes[row.n] = row.hash
+        return journal
+
+
+class PoolState:
+    """A pool and its levels; ``waiting`` are claims that a tie may still join, in order.
+
+    Contributions that fit everywhere are counted here in cents (``came``, ``count``) and spread
+    over the levels at ``settle``, before anything else looks at them; ``room`` is how many fit,
+    below 0 if that must be found anew.
+    """
+
+    __slots__ = (
+        "allowed",
+        "came",
+        "count",
+        "first_event",
+        "hands",
+        "last_event",
+        "levels",
+        "most_cents",
+        "pool",
+        "room",
+        "spreads",
+        "terms",
+        "waiting",
+    )
+
+    def __init__(self, pool: str) -> None:
+        self.pool = pool
+        self.levels: list[Level] = []
+        self.waiting: list[tuple[Journal, RoundBook]] = []
+        self.spreads: tuple[Spread, ...] = ()
+        self.hands: dict[str, Level] = {}
+        self.came = self.count = self.first_event = self.last_event = 0
+        self.room = -1
+        self.link(PoolTerms(tables={}))
+
+    def link(self, terms: PoolTerms) -> None:
+        self.terms = terms
+        self.most_cents = terms.most_cents
+        self.allowed = frozenset(
+            (cents * credits, credits)
+            for cents in terms.denominations_cents
+            for credits in range(1, terms.max_credits + 1)
+        )
+
+    def arrange(self) -> None:
+        """After a level opened or began a generation."""
+        self.levels.sort(key=lambda level: level.state.position)
+        self.spreads = tuple(level.plain for level in self.levels)
+        self.hands = {hand: level for level in self.levels for hand in level.terms.shares}
+
+    @property
+    def first(self) -> Level:
+        return self.levels[0]
+
+    @property
+    def closed(self) -> bool:
+        return any(level.state.closed for level in self.levels)
+
+    def level(self, name: str) -> Level:
+        for level in self.levels:
+            if level.name == name:
+                return level
+        raise PoolError("E-POOL-020", f"pool {self.pool} has no level {name}")
+
+    def meters(self) -> tuple[MeterValue, ...]:
+        return () if self.closed else tuple(level.meter() for level in self.levels)
+
+
+class State:
+    """``event`` is the id of the event that is being applied, or the next one."""
+
+    def __init__(self) -> None:
+        self.pools: dict[str, PoolState] = {}
+        self.pool_of: dict[str, PoolState] = {}
+        """Table to the pool it plays for."""
+        self.journals: dict[str, Journal] = {}
+        self.awards: dict[str, Held] = {}
+        """Of the rounds that are remembered."""
+        self.event = 1
+        self.last_order = self.last_entry = self.last_alarm = 0
+        self.chain = ""
+        self.at_ms = 0
+        """When the event being applied was received."""
+        self.unsettled: list[PoolState] = []
+        """Pools with contributions that are not spread over their levels yet."""
+        self.undrawn: list[Level] = []
+        """Mystery levels whose generation has no trigger yet."""
+        self.clear()
+
+    def clear(self) -> None:
+        """A group was handed over."""
+        self.events: list[EventRow] = []
+        self.entries: list[Entry] = []
+        self.steps: list[AwardStep] = []
+        self.alarms: list[AlarmRow] = []
+        self.changed_levels: dict[tuple[str, str], Level] = {}
+        self.changed_journals: dict[str, int] = {}
+        """Journal to its watermark before the group."""
+        self.changed_awards: dict[str, Held] = {}
+        self.resets: dict[tuple[str, str], int] = {}
+        """Resets of the group by level."""
+
+    # --- finding --------------------------------------------------------------------------------
+
+    def pool(self, name: str) -> PoolState:
+        found = self.pools.get(name)
+        if found is None:
+            raise PoolError("E-POOL-020", f"there is no pool {name}")
+        return found
+
+    def level_of(self, held: Held) -> Level:
+        return self.pools[held.pool].level(held.level)
+
+    def pending(self, level: Level) -> list[Held]:
+        """Awards with money of this level set aside, the latest first."""
+        mine = (level.pool, level.name)
+        found = [h for h in self.awards.values() if h.state in HELD and (h.pool, h.level) == mine]
+        return sorted(found, key=lambda held: held.order, reverse=True)
+
+    def levels(self) -> Iterable[Level]:
+        return (level for pool in self.pools.values() for level in pool.levels)
+
+    # --- rounds ---------------------------------------------------------------------------------
+
+    def new_book(self, journal: Journal, pool: str, number: int) -> RoundBook:
+        """A round begins; the oldest that nothing hangs on are forgotten."""
+        rounds = journal.rounds
+        book = rounds[number] = RoundBook(number, pool)
+        spare = len(rounds) - KEPT
+        if spare > 0:
+            for old in list(rounds)[:spare]:
+                awards = rounds[old].awards
+                if awards and rounds[old].open:
+                    continue
+                for held in awards:
+                    del self.awards[held.award]
+                del rounds[old]
+                journal.forgotten = max(journal.forgotten, old)
+        return book
+
+    # --- money ----------------------------------------------------------------------------------
+
+    def move(
+        self, level: Level, debit: str, credit: str, units: int, why: str, *, award: str = ""
+    ) -> None:
+        """One entry of its own, after the contributions that came before it."""
+        if units < 0:
+            raise LedgerBroken("I1", f"{units} units from {debit} to {credit}")
+        if not units:
+            return
+        self.flush(level)
+        level.balances[debit] -= units
+        level.balances[credit] += units
+        self._entry(level, (debit, credit, why), Sum(units, self.event), award)
+
+    def move_parts(
+        self, level: Level, debit: str, parts: Iterable[Part], why: str, *, award: str = ""
+    ) -> None:
+        for credit, units in parts:
+            self.move(level, debit, credit, units, why, award=award)
+
+    def settle(self) -> None:
+        """Spread what came over the levels. Called before anything but a plain contribution."""
+        for pool in self.unsettled:
+            for level in pool.levels:
+                self.touch(level)
+                level.add_plain(pool.came, pool.count, pool.first_event, pool.last_event)
+            pool.came = pool.count = pool.first_event = 0
+        self.unsettled.clear()
+
+    def flush(self, level: Level) -> None:
+        """Write down the contributions summed up so far."""
+        self.touch(level)
+        if level.sums:
+            for key, found in level.sums.items():
+                self._entry(level, key, found)
+            level.sums = {}
+
+    def _entry(self, level: Level, key: tuple[str, str, str], found: Sum, award: str = "") -> None:
+        self.last_entry += 1
+        debit, credit, why = key
+        level.touched.update((debit, credit))
+        self.entries.append(
+            Entry(
+                id=self.last_entry,
+                pool=level.pool,
+                level=level.name,
+                generation=level.generation,
+                debit=debit,
+                credit=credit,
+                units=found.units,
+                why=why,
+                first=found.first,
+                through=found.through,
+                award=award,
+            )
+        )
+
+    # --- what changed ---------------------------------------------------------------------------
+
+    def touch(self, level: Level) -> None:
+        self.changed_levels[level.pool, level.name] = level
+        self.pools[level.pool].room = -1
+
+    def touch_journal(self, journal: Journal) -> None:
+        self.changed_journals.setdefault(journal.journal, journal.n)
+
+    def touch_award(self, held: Held) -> None:
+        """Its round stands in the journal's row."""
+        self.changed_awards[held.award] = held
+        self.touch_journal(self.journals[held.journal])
+
+    def step(self, held: Held, state: AwardState, by: str, role: str, note: str = "") -> None:
+        """The award's next step of record; ``state`` may be the one it is in."""
+        level = self.level_of(held)
+        level.open_awards += (state in HELD) - (held.state in HELD)
+        held.state = state
+        held.steps += 1
+        self.steps.append(
+            AwardStep(held.award, held.steps, state, by, role, self.at_ms, note, self.event)
+        )
+        self.touch_award(held)
+        self.touch(level)
+
+    def alarm(self, code: str, table: str, text: str) -> None:
+        self.last_alarm += 1
+        self.alarms.append(AlarmRow(self.last_alarm, code, table, text, self.at_ms, self.event))
+
+    # --- the record -----------------------------------------------------------------------------
+
+    def record(
+        self,
+        body: bytes,
+        received_ms: int,
+        journal: Journal | None = None,
+        message: Event | None = None,
+    ) -> None:
+        """The event of record; without a journal an order."""
+        table, name, n, seq, hash, at_ms = "", "", self.last_order, 0, "", received_ms
+        if journal is not None and message is not None:
+            table, name, n = journal.table, journal.journal, message.n
+            seq, hash, at_ms = message.seq, message.hash, message.at_ms
+        chain = chain_of(
+            self.chain,
+            id=self.event,
+            table=table,
+            journal=name,
+            n=n,
+            seq=seq,
+            hash=hash,
+            at_ms=at_ms,
+            received_ms=received_ms,
+            body=body,
+        )
+        self.events.append(
+            EventRow(self.event, table, name, n, seq, hash, at_ms, received_ms, body, chain)
+        )
+        self.chain = chain
+        self.event += 1
