@@ -8,19 +8,22 @@ parts per million is exact and nothing is ever rounded away.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Literal
 
 JournalState = Literal["active", "proposed", "halted", "retired"]
 AwardState = Literal["claimed", "locked", "verified", "approved", "paid", "rejected", "withdrawn"]
+KeyRole = Literal["table", "sign", "server"]
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
     """One accepted input in server order: an event of a table, or an order of people or time.
 
-    ``id`` is the order of record. ``chain`` is SHA-256 over the previous row's chain and this
-    row's content, so that a copy of the last one vouches for all of them.
+    ``id`` is the order of record, from 1 without gaps. ``chain`` is SHA-256 over the previous row's
+    chain and this row's content (``chain_of``), so that a copy of the last one vouches for all.
+    Orders have no journal row; their ``n`` runs from 1 without gaps like a journal's.
     """
 
     id: int
@@ -34,6 +37,29 @@ class EventRow:
     received_ms: int
     body: bytes
     chain: str
+
+
+def chain_of(
+    before: str,
+    *,
+    id: int,
+    table: str,
+    journal: str,
+    n: int,
+    seq: int,
+    hash: str,
+    at_ms: int,
+    received_ms: int,
+    body: bytes,
+) -> str:
+    """The chain value of a row after the one whose value is ``before`` (``""`` for the first).
+
+    SHA-256 in hexadecimal over one line of text and the body:
+    ``before id table journal n seq hash at_ms received_ms``, joined by tabs, a line feed, the body.
+    No field can hold a tab or a line feed: ids are words, hashes hexadecimal.
+    """
+    head = f"{before}\t{id}\t{table}\t{journal}\t{n}\t{seq}\t{hash}\t{at_ms}\t{received_ms}\n"
+    return hashlib.sha256(head.encode() + body).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +179,47 @@ class AlarmRow:
     event: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A CURVE public key and whom it speaks for. Times are of the server's wall clock."""
+
+    public: str
+    """Z85, 40 characters."""
+    table: str
+    """The table id; for a sign or a server its name."""
+    role: KeyRole
+    from_ms: int
+    until_ms: int
+    """0: no end."""
+    revoked_ms: int
+    """0: not revoked."""
+    by: str
+    at_ms: int
+    """Who made this change, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """A person who may approve, reject, enrol. No password is kept, only its scrypt hash."""
+
+    name: str
+    role: str
+    scrypt: str
+    """``scrypt$n$r$p$salt$hash`` or whatever the accounts module writes."""
+    failures: int
+    locked: bool
+    by: str
+    at_ms: int
+
+
 @dataclass(slots=True)
 class Group:
-    """Everything one batch changed. Rows of events, entries, steps and alarms are new; the others
-    replace the row of the same key."""
+    """Everything one batch changed. Rows of events, entries, steps and alarms are new, their ids
+    follow the last ones without gaps; the others replace the row of the same key.
+
+    The store refuses a group whose events do not take each journal from ``journals_before`` to the
+    watermark in ``journals`` in steps of one, or whose entries do not explain the new balances.
+    """
 
     epoch: int
     events: list[EventRow] = field(default_factory=list)
@@ -169,9 +232,22 @@ class Group:
     journals_before: dict[str, int] = field(default_factory=dict)
     """The watermark each changed journal had before the group: compared in the transaction."""
     awards: dict[str, AwardRow] = field(default_factory=dict)
+    keys: dict[str, KeyRow] = field(default_factory=dict)
+    accounts: dict[str, AccountRow] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.events or self.journals or self.alarms or self.levels or self.awards)
+        return bool(
+            self.events
+            or self.entries
+            or self.steps
+            or self.alarms
+            or self.balances
+            or self.levels
+            or self.journals
+            or self.awards
+            or self.keys
+            or self.accounts
+        )
 
 
 @dataclass(slots=True)
@@ -179,6 +255,8 @@ class Saved:
     """What a store gives back at a start: enough for the ledger to go on."""
 
     last_event: int = 0
+    last_order: int = 0
+    """``n`` of the last order."""
     last_entry: int = 0
     last_alarm: int = 0
     chain: str = ""
@@ -189,3 +267,5 @@ class Saved:
     """Those not yet paid, rejected or withdrawn, and all of their rounds."""
     steps: list[AwardStep] = field(default_factory=list)
     """Of the awards above."""
+    keys: list[KeyRow] = field(default_factory=list)
+    accounts: list[AccountRow] = field(default_factory=list)
