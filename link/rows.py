@@ -128,6 +128,9 @@ class JournalRow:
     received_ms: int
     why: str = ""
     accepted_by: tuple[str, ...] = ()
+    rounds: bytes = b""
+    """JSON: wagers and awards of the last rounds, so that a reversal or a repeated claim finds them
+    after a restart."""
 
 
 @dataclass(frozen=True, slots=True)

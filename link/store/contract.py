@@ -153,9 +153,16 @@ class Store(Protocol):
     def journals(self) -> Iterator[JournalRow]: ...
 
     def backup(
-        self, path: Path, *, at_ms: int, between: Callable[[], None] | None = None
+        self,
+        path: Path,
+        *,
+        at_ms: int,
+        between: Callable[[], None] | None = None,
+        verify: bool = True,
     ) -> Manifest:
-        """A consistent copy and, at ``path`` + ``.manifest``, its manifest; read back and compared.
-        ``between`` is called again and again while it is written: commits may go on in it."""
+        """A consistent copy and, at ``path`` + ``.manifest``, its manifest. ``between`` is called
+        again and again while it is written: commits may go on in it. ``verify`` reads the copy back
+        and checks it whole; a server that must go on leaves that to ``verify_backup`` in another
+        process."""
 
     def close(self) -> None: ...
