@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 from link.rows import (
@@ -24,8 +25,8 @@ from link.rows import (
 from link.store import reading
 from link.store import tables as t
 from link.store.checking import Checker
-from link.store.contract import ALWAYS, Counts, Leader, Span
-from link.store.errors import Broken, Conflict, Fenced, Missing
+from link.store.contract import ALWAYS, Counts, Leader, Manifest, Span
+from link.store.errors import Broken, Conflict, Fenced, Missing, StoreError
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
 from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
 from link.store.tables import Row
@@ -225,7 +226,12 @@ class SqlStore(ABC):
     def commit(self, group: Group) -> None:
         self._ready()
         known = self._known or self.know()
-        made = plan(self.place, group, known)
+        try:
+            made = plan(self.place, group, known)
+        except StoreError:
+            # What another leader has committed meanwhile does not fit either: say why.
+            self.attempt(lambda: self._hold(group.epoch))
+            raise
         self.attempt(lambda: self.write(group.epoch, made))
         known.adopt(made)
         self._known = known
@@ -249,15 +255,13 @@ class SqlStore(ABC):
 
     def write(self, epoch: int, made: Plan) -> None:
         """In a transaction: the fence, then every row, each comparison with what was stored."""
-        rows = self.query(self.fence)
-        if not rows or rows[0][0] != epoch:
-            raise self._fenced(epoch)
+        self._hold(epoch)
         for name in ("journals", "watermarks"):
             if made.rows[name]:
                 self.change(t.insert(name), made.rows[name])
         if made.restated:
             self.change(RESTATE, made.restated)
-        if made.moved and self.change(MOVE, made.moved) != len(made.moved):
+        if made.moved and self._move(made.moved) != len(made.moved):
             raise Conflict(self.place, "a watermark is not what the group was built on")
         if made.rows["events"]:
             self.append("events", made.rows["events"])
@@ -269,6 +273,14 @@ class SqlStore(ABC):
         for name in _NEW:
             if made.rows[name]:
                 self.change(t.insert(name), made.rows[name])
+
+    def _hold(self, epoch: int) -> None:
+        rows = self.query(self.fence)
+        if not rows or rows[0][0] != epoch:
+            raise self._fenced(epoch)
+
+    def _move(self, rows: Sequence[Row]) -> int:
+        return self.change(MOVE, rows)
 
     def settle(self, group: Group) -> bool:
         """The question is asked in a transaction that waits for the group's to end and is itself
@@ -344,6 +356,16 @@ class SqlStore(ABC):
 
     def journals(self) -> Iterator[JournalRow]:
         return iter(reading.journals(self._read))
+
+    @abstractmethod
+    def backup(
+        self,
+        path: Path,
+        *,
+        at_ms: int,
+        between: Callable[[], None] | None = None,
+        verify: bool = True,
+    ) -> Manifest: ...
 
     def is_empty(self) -> bool:
         """No event, no journal, no key: nothing that a restore could cover up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from link.rows import chain_of
@@ -229,7 +230,8 @@ class Checker:
                 self._found(f"award {award}: its steps have gaps")
             if not taken or taken[-1][1] != state:
                 self._found(f"award {award}: {state}, and its last step says otherwise")
-            if sum(s == "paid" for _, s in taken) > 1:
+            states = [""] + [s for _, s in taken]
+            if sum(b == "paid" != a for a, b in pairwise(states)) > 1:
                 self._found(f"award {award}: paid more than once")
             if not 0 < event <= last:
                 self._found(f"award {award}: its claim is event {event}, which is not there")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from link.rows import EventRow, Group, JournalRow
 from link.store import tables as t
@@ -31,8 +31,7 @@ PAY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A journal as it is stored: the part that seldom changes, and its last event."""
 
     id: int
@@ -83,11 +82,17 @@ def plan(place: str, group: Group, known: Known) -> Plan:
     try:
         _events(place, group, known, made)
         _journals(place, group, known, made)
-    except ValueError as error:
-        if isinstance(error, NotStorable):
-            raise
-        raise NotStorable(place, f"a hash is not hexadecimal: {error}") from None
-    _balances(place, group, known, made)
+        _balances(place, group, known, made)
+        _others(group, made)
+    except NotStorable:
+        raise
+    except ValueError as error:  # half a character, or a hash that is not hexadecimal
+        raise NotStorable(place, str(error)) from None
+    _texts(place, made)
+    return made
+
+
+def _others(group: Group, made: Plan) -> None:
     made.rows["entries"] = [t.from_entry(r) for r in group.entries]
     made.rows["steps"] = [t.from_step(r) for r in group.steps]
     made.rows["alarms"] = [t.from_alarm(r) for r in group.alarms]
@@ -95,8 +100,6 @@ def plan(place: str, group: Group, known: Known) -> Plan:
     made.replaced["awards"] = [t.from_award(r) for r in group.awards.values()]
     made.replaced["keys"] = [t.from_key(r) for r in group.keys.values()]
     made.replaced["accounts"] = [t.from_account(r) for r in group.accounts.values()]
-    _texts(place, made)
-    return made
 
 
 def _follows(place: str, what: str, last: int, ids: list[int]) -> int:
@@ -232,7 +235,7 @@ def _balances(place: str, group: Group, known: Known, made: Plan) -> None:
 
 
 def _texts(place: str, made: Plan) -> None:
-    """PostgreSQL keeps no NUL in a text, and neither database half a character."""
+    """PostgreSQL keeps no NUL in a text."""
     for name in ("journals", "entries", "balances", "steps", "alarms"):
         _check_texts(place, name, made.rows[name])
     for name, rows in made.replaced.items():
@@ -243,10 +246,5 @@ def _texts(place: str, made: Plan) -> None:
 def _check_texts(place: str, table: str, rows: Iterable[Row]) -> None:
     for row in rows:
         for value in row:
-            if isinstance(value, str) and not value.isascii():
-                try:
-                    value.encode()
-                except UnicodeEncodeError:
-                    raise NotStorable(place, f"{table}: {value!r} is no text") from None
             if isinstance(value, str) and "\0" in value:
                 raise NotStorable(place, f"{table}: {value!r} holds a NUL")

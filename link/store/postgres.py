@@ -8,6 +8,7 @@ commit of which nobody can say whether it happened is ``Unknown``, never a guess
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -48,7 +49,18 @@ _DAMAGED: Final = (pg.DataCorrupted, pg.IndexCorrupted)
 _NOT_STORABLE: Final = (pg.DataError, pg.IntegrityError)
 
 
-class _Lost(Exception):
+_MOVE: Final = (
+    "UPDATE watermarks w SET n = u.n, event = u.event, seq = u.seq, hash = u.hash,"
+    " head_seq = u.head_seq, head_hash = u.head_hash, received_ms = u.received_ms,"
+    " rounds = u.rounds, seal = u.seal FROM unnest(%b::int8[], %b::int8[], %b::int8[], %b::bytea[],"
+    " %b::int8[], %b::bytea[], %b::int8[], %b::bytea[], %b::int8[], %b::int8[], %b::int8[],"
+    " %b::int8[]) AS u (n, event, seq, hash, head_seq, head_hash, received_ms, rounds, seal,"
+    " id, n_before, event_before)"
+    " WHERE w.id = u.id AND w.n = u.n_before AND w.event = u.event_before"
+)
+
+
+class _Lost(Failed):
     """The connection went away before COMMIT was sent: nothing is committed."""
 
 
@@ -188,6 +200,11 @@ class PostgresStore(SqlStore):
             for row in rows:
                 copy.write_row(row)
 
+    def _move(self, rows: Sequence[Row]) -> int:
+        """All watermarks in one statement: half the time of one each."""
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        return self._connection().execute(_MOVE, columns, prepare=True).rowcount
+
     def _begin(self, *, snapshot: bool) -> None:
         db = self._connection()
         self._warnings.clear()
@@ -235,10 +252,12 @@ class PostgresStore(SqlStore):
         except psycopg.Error as error:
             if isinstance(error, _AGAIN):
                 raise
-            if self._db is not None and self._db.closed:
+            if self._db is None or self._db.closed:
                 self._drop()
-                raise _Lost(str(error)) from error
+                raise _Lost(self.place, f"no connection: {str(error).strip()}") from error
             raise self._meaning(error) from error
+        except (OverflowError, UnicodeEncodeError, struct.error) as error:
+            raise NotStorable(self.place, f"a value that no column takes: {error}") from error
 
     def _meaning(self, error: psycopg.Error) -> StoreError:
         what = f"{type(error).__name__}: {str(error).strip()}"
@@ -261,7 +280,7 @@ class PostgresStore(SqlStore):
                 lost = error
             except _Lost as error:
                 if isinstance(lost, _Lost):
-                    raise Failed(self.place, f"no connection: {error}") from error
+                    raise
                 lost = error
         raise Failed(self.place, f"asked to try again {TRIES} times: {lost}") from lost
 

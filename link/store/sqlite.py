@@ -221,8 +221,8 @@ class SqliteStore(SqlStore):
             yield
         except sqlite3.Error as error:
             raise self._meaning(error) from error
-        except OverflowError as error:
-            raise NotStorable(self.place, f"a number does not fit into 64 bits: {error}") from error
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise NotStorable(self.place, f"a value that no column takes: {error}") from error
         except OSError as error:
             raise Failed(self.place, str(error)) from error
 

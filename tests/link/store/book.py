@@ -27,6 +27,7 @@ from link.rows import (
     Saved,
     chain_of,
 )
+from link.store.base import SqlStore
 
 POOL, LEVEL = "mega", "main"
 DISPLAY_UNITS = 50_000_000
@@ -80,11 +81,25 @@ class Book:
         self.events.append(row)
         return row
 
+    def timed(self, row: EventRow, received_ms: int) -> EventRow:
+        """The same event, received at another time, chained to what this book has."""
+        self.chain = chain_of(
+            self.chain,
+            id=row.id,
+            table=row.table,
+            journal=row.journal,
+            n=row.n,
+            seq=row.seq,
+            hash=row.hash,
+            at_ms=row.at_ms,
+            received_ms=received_ms,
+            body=row.body,
+        )
+        return replace(row, received_ms=received_ms, chain=self.chain)
+
     def _move(self, group: Group, debit: str, credit: str, units: int, first: int) -> None:
         self.entry += 1
-        entry = Entry(
-            self.entry, POOL, LEVEL, 1, debit, credit, units, "wagers", first, self.event
-        )
+        entry = Entry(self.entry, POOL, LEVEL, 1, debit, credit, units, "wagers", first, self.event)
         group.entries.append(entry)
         self.entries.append(entry)
         for account, change in ((debit, -units), (credit, units)):
@@ -184,3 +199,12 @@ class Book:
             "anna", "manager", "scrypt$16384$8$1$c2FsdA$aGFzaA", 0, False, "setup", START_MS
         )
         return group
+
+
+def led(store: SqlStore, tables: int = 1) -> Book:
+    """A book whose epoch leads and whose level is open."""
+    epoch = store.lead("one", 60_000)
+    assert epoch is not None
+    book = Book(epoch)
+    store.commit(book.opening(tables))
+    return book

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,17 +52,16 @@ def kind(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture
-def new_place(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Callable[[], Place]]:
-    """Makes migrated, empty stores of this kind."""
+@contextmanager
+def places(kind: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], Place]]:
+    """Makes migrated, empty stores of this kind; they are gone at the end."""
     made: list[str] = []
+    folder: Path = request.getfixturevalue("tmp_path_factory").mktemp("store")
 
     def make() -> Place:
         name = f"t{next(_numbers)}"
         if kind == "sqlite":
-            place = Place(kind, str(tmp_path / f"{name}.db"))
+            place = Place(kind, str(folder / f"{name}.db"))
             with closing(place.open()) as store:
                 store.migrate(at_ms=1)
             return place
@@ -72,6 +71,12 @@ def new_place(
     yield make
     for name in made:
         request.getfixturevalue("server").drop(name)
+
+
+@pytest.fixture
+def new_place(kind: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], Place]]:
+    with places(kind, request) as make:
+        yield make
 
 
 @pytest.fixture
