@@ -26,7 +26,8 @@ SETTINGS: Final = {
     "shared_buffers": "16MB",
     "max_connections": "30",
     "dynamic_shared_memory_type": "mmap",
-    "max_wal_size": "128MB",
+    "max_wal_size": "1GB",
+    "checkpoint_timeout": "1h",
     "autovacuum": "off",
     "fsync": "on",
     "full_page_writes": "on",
@@ -145,20 +146,17 @@ class Instance:
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(self.url(database), autocommit=True)
 
-    def create(self, database: str, template: str = "template1") -> str:
+    def create(self, database: str) -> str:
+        """A new database; its address."""
         with self.connect() as link:
-            link.execute(
-                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
-                    sql.Identifier(database), sql.Identifier(template)
-                )
-            )
+            link.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
         return self.url(database)
 
-    def drop(self, database: str) -> None:
+    def create_schema(self, name: str) -> str:
+        """A new, empty schema of its own; its address. A tenth of the files of a database."""
         with self.connect() as link:
-            link.execute(
-                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database))
-            )
+            link.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+        return f"{self.url()}&options=-csearch_path%3D{name}"
 
     def reload(self) -> None:
         os.kill(self.pid, signal.SIGHUP)
@@ -185,18 +183,18 @@ class Instance:
                     continue
         return found
 
-    def stop(self) -> None:
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         if self._server is not None:
-            self._server.send_signal(signal.SIGINT)
+            self._server.send_signal(how)
             try:
                 self._server.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
-                self._server.kill()
-                self._server.wait()
+                self.kill()
             self._server = None
 
     def remove(self) -> None:
-        self.stop()
+        """At once: nothing of it is needed any more, so nothing is flushed."""
+        self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder)
 
     def log(self) -> str:

@@ -11,7 +11,7 @@ import os
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
@@ -46,6 +46,21 @@ def manifest_path(path: Path) -> Path:
     return path.with_name(path.name + ".manifest")
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a copy holds: groups may have been committed while it was made."""
+
+    last_event: int
+    chain: str
+    rows: dict[str, int]
+
+
+def content(query: Query) -> Content:
+    last = query("SELECT id, chain FROM events ORDER BY id DESC LIMIT 1")
+    rows = {table: query(f"SELECT COUNT(*) FROM {table}")[0][0] for table in t.COLUMNS}
+    return Content(last[0][0] if last else 0, last[0][1].hex() if last else "", rows)
+
+
 # --- writing ----------------------------------------------------------------------------------
 
 
@@ -53,7 +68,7 @@ def write_backup(
     store: SqlStore,
     kind: Literal["sqlite", "export"],
     path: Path,
-    copy: Callable[[Path], None],
+    copy: Callable[[Path], Content],
     *,
     at_ms: int,
     between: Between,
@@ -67,17 +82,27 @@ def write_backup(
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
-        copy(part)
+        held = copy(part)
         _settle(part)
-        made = _described(part, kind, store.schema, at_ms, between)
+        digest, size = _hashed(part, between)
+        made = Manifest(
+            format=kind,
+            schema=store.schema,
+            at_ms=at_ms,
+            file=path.name,
+            sha256=digest,
+            bytes=size,
+            last_event=held.last_event,
+            chain=held.chain,
+            rows=held.rows,
+        )
         if verify:
             _verify(part, made, between)
-        named = replace(made, file=path.name)
         os.rename(part, path)
-        _write_manifest(path, named)
+        _write_manifest(path, made)
     finally:
         part.unlink(missing_ok=True)
-    return named
+    return made
 
 
 def _settle(path: Path) -> None:
@@ -105,26 +130,6 @@ def _write_manifest(path: Path, manifest: Manifest) -> None:
         os.close(folder)
 
 
-def _described(
-    part: Path, kind: Literal["sqlite", "export"], schema: int, at_ms: int, between: Between
-) -> Manifest:
-    """What the copy itself holds: groups may have been committed while it was made."""
-    digest, size = _hashed(part, between)
-    empty = Manifest(kind, schema, at_ms, part.name, digest, size, 0, "", {})
-    rows: dict[str, int] = {}
-    last, chain = 0, ""
-    with closing(Source(part, empty)) as source:
-        for table in t.COLUMNS:
-            rows[table] = 0
-            for number, row in enumerate(source.rows(table), 1):
-                rows[table] = number
-                if table == "events":
-                    last, chain = row[0], row[-1].hex()
-                if between is not None and number % PAGE == 0:
-                    between()
-    return replace(empty, last_event=last, chain=chain, rows=rows)
-
-
 def _hashed(path: Path, between: Between = None) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
@@ -149,7 +154,7 @@ def export_rows(query: Query, table: str) -> Iterator[Row]:
         rows = query(f"{sql} WHERE ({key}) > ({marks}) ORDER BY {key} LIMIT {PAGE}", after)
 
 
-def write_export(query: Query, schema: int, file: IO[bytes], between: Between) -> None:
+def write_export(query: Query, schema: int, file: IO[bytes], between: Between) -> Content:
     """JSON, one value a line: a head; each table's name and columns, then its rows; an end."""
     file.write(_encode({"format": EXPORT, "version": EXPORT_VERSION, "schema": schema}) + b"\n")
     counted: dict[str, int] = {}
@@ -163,6 +168,7 @@ def write_export(query: Query, schema: int, file: IO[bytes], between: Between) -
             if between is not None and counted[table] % PAGE == 0:
                 between()
     file.write(_encode({"end": counted}) + b"\n")
+    return content(query)
 
 
 # --- reading ----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from link.store import reading
 from link.store import tables as t
 from link.store.checking import Checker
 from link.store.contract import ALWAYS, Counts, Leader, Manifest, Span
-from link.store.errors import Broken, Conflict, Fenced, Missing, StoreError
+from link.store.errors import Broken, Conflict, Failed, Fenced, Missing, StoreError, Unknown
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
 from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
 from link.store.tables import Row
@@ -290,7 +290,10 @@ class SqlStore(ABC):
             self._set_renewed(group.epoch, self.clock)
             return reading.has(self.query, group)
 
-        return self.attempt(act)
+        try:
+            return self.attempt(act)
+        except Failed as error:
+            raise Unknown(self.place, f"nobody to ask: {error.what}") from error
 
     # --- reading -----------------------------------------------------------------------------
 

@@ -13,15 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from select import select
+from time import monotonic
 from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg import errors as pg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from link.store import tables as t
-from link.store.backup import write_backup, write_export
+from link.store.backup import Content, write_backup, write_export
 from link.store.base import SqlStore
 from link.store.contract import Manifest
 from link.store.errors import (
@@ -69,6 +72,36 @@ def _dialect(sql: str) -> str:
     return sql.replace("?", "%s")
 
 
+def _line(error: psycopg.Error) -> str:
+    """What it says, without where it happened."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _answered(pgconn: PGconn, command: bytes, patience_s: float) -> PGresult:
+    """The answer to a command, or ``OperationalError`` after a while: statement_timeout does not
+    count while a commit waits for its standby, and a network may fall silent."""
+    pgconn.send_query(command)
+    until = monotonic() + patience_s
+    while pgconn.flush():
+        _await(pgconn, until, writing=True)
+    while pgconn.is_busy():
+        _await(pgconn, until, writing=False)
+        pgconn.consume_input()
+    answer = pgconn.get_result()
+    while pgconn.get_result() is not None:
+        pass
+    if answer is None:
+        raise psycopg.OperationalError("the connection ended")
+    return answer
+
+
+def _await(pgconn: PGconn, until: float, *, writing: bool) -> None:
+    sockets = [pgconn.socket]
+    left = max(0.0, until - monotonic())
+    if not any(select(sockets, sockets if writing else [], [], left)):
+        raise psycopg.OperationalError("it took too long")
+
+
 class PostgresStore(SqlStore):
     dialect = "postgresql"
     clock = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
@@ -93,8 +126,12 @@ class PostgresStore(SqlStore):
         self._closed = False
         self._warnings: list[str] = []
         self._types: dict[str, list[str]] = {}
-        with self._mapped():
-            self._read_schema()
+        try:
+            with self._mapped():
+                self._read_schema()
+        except BaseException:
+            self.close()
+            raise
 
     # --- connection --------------------------------------------------------------------------
 
@@ -122,7 +159,7 @@ class PostgresStore(SqlStore):
                 "statement_timeout": str(self._statement_ms),
                 # A server that was frozen in a transaction must not hold the leader's row for ever.
                 "idle_in_transaction_session_timeout": str(self._statement_ms),
-                "lock_timeout": str(self._statement_ms),
+                "lock_timeout": str(self._statement_ms // 2),
                 "client_encoding": "UTF8",
             }
             for name, value in settings.items():
@@ -222,14 +259,18 @@ class PostgresStore(SqlStore):
         """From the moment COMMIT is sent, only an answer is an answer."""
         db = self._connection()
         try:
-            done = db.execute("COMMIT")
+            answer = _answered(db.pgconn, b"COMMIT", self._statement_ms / 1000)
         except psycopg.Error as error:
-            if db.closed or error.sqlstate is None or error.sqlstate[:2] in ("08", "57"):
+            self._drop()
+            raise Unknown(self.place, f"no answer to COMMIT: {_line(error)}") from error
+        if answer.status != ExecStatus.COMMAND_OK:
+            refusal = pg.error_from_result(answer)
+            if db.pgconn.status != ConnStatus.OK or (refusal.sqlstate or "08")[:2] in ("08", "57"):
                 self._drop()
-                raise Unknown(self.place, f"no answer to COMMIT: {error}") from error
-            raise
-        if done.statusmessage != "COMMIT":
-            raise Failed(self.place, f"COMMIT was answered {done.statusmessage}")
+                raise Unknown(self.place, f"no answer to COMMIT: {_line(refusal)}") from refusal
+            raise refusal
+        if answer.command_status != b"COMMIT":
+            raise Failed(self.place, f"COMMIT was answered {answer.command_status!r}")
         if self._warnings:
             raise Unknown(self.place, f"COMMIT was answered with: {self._warnings[0]}")
 
@@ -254,13 +295,13 @@ class PostgresStore(SqlStore):
                 raise
             if self._db is None or self._db.closed:
                 self._drop()
-                raise _Lost(self.place, f"no connection: {str(error).strip()}") from error
+                raise _Lost(self.place, f"no connection: {_line(error)}") from error
             raise self._meaning(error) from error
         except (OverflowError, UnicodeEncodeError, struct.error) as error:
             raise NotStorable(self.place, f"a value that no column takes: {error}") from error
 
     def _meaning(self, error: psycopg.Error) -> StoreError:
-        what = f"{type(error).__name__}: {str(error).strip()}"
+        what = f"{type(error).__name__}: {_line(error)}"
         if isinstance(error, _DAMAGED):
             return Broken(self.place, what)
         if isinstance(error, pg.UniqueViolation):
@@ -287,7 +328,9 @@ class PostgresStore(SqlStore):
     # --- the contract ------------------------------------------------------------------------
 
     def _has_table(self, name: str) -> bool:
-        return self.query("SELECT to_regclass(?) IS NOT NULL", (name,))[0][0] is True
+        # Not to_regclass: what it remembers of missing tables outlives the wait for a lock.
+        sql = "SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?"
+        return bool(self.query(sql, (name,)))
 
     def _lock_schema(self) -> None:
         self.unhurried()
@@ -335,11 +378,11 @@ class PostgresStore(SqlStore):
     ) -> Manifest:
         """On a connection of its own, in one snapshot; groups are committed on the other."""
 
-        def copy(part: Path) -> None:
+        def copy(part: Path) -> Content:
             other = PostgresStore(self._url, steps=self._steps)
             try:
                 with other.transaction(snapshot=True), part.open("wb") as file:
-                    write_export(other.query, other.schema, file, between)
+                    return write_export(other.query, other.schema, file, between)
             finally:
                 other.close()
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from link.rows import Group
 from link.store import tables as t
-from link.store.backup import write_backup
+from link.store.backup import Content, content, write_backup
 from link.store.base import SqlStore
 from link.store.contract import Manifest
 from link.store.errors import (
@@ -35,6 +35,7 @@ from link.store.errors import (
 )
 from link.store.migrations import Migration
 from link.store.tables import Row
+from link.store.wal import damage
 
 OLDEST: Final = (3, 37, 0)
 """STRICT tables."""
@@ -42,7 +43,7 @@ WAL_RESET_MENDED: Final = (3, 51, 3)
 APPLICATION_ID: Final = 0x55464C4B
 """``UFLK`` in the file's header: a store of the link and no other SQLite file."""
 WAL_LIMIT_BYTES: Final = 64 << 20
-BACKUP_PAGES: Final = 256
+BACKUP_PAGES: Final = 64
 """Copied in one go while groups wait."""
 CHECKPOINT_PAGES: Final = 4000
 """The log is written back to the file by a commit when it has grown to so many pages..."""
@@ -87,9 +88,14 @@ class SqliteStore(SqlStore):
         if not self._read_only and self._lock < 0:
             self._take_lock()
         try:
-            self._settle_files()
+            if not self._read_only:
+                self._settle_files()
+                self._check_log()
             self._db = self._connect()
             self._read_schema()
+            if not self._read_only:
+                # A log that begins anew has nothing torn in it, now or at the next start.
+                self._checkpoint("TRUNCATE")
         except BaseException:
             self.close()
             raise
@@ -107,8 +113,6 @@ class SqliteStore(SqlStore):
         """After a failed flush memory may hold pages, marked clean, that the medium never got: what
         is read from here on comes from the medium. Never while SQLite has the file open: closing
         any descriptor of it drops SQLite's own lock."""
-        if self._read_only:
-            return
         if not self._path.exists():
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -124,6 +128,15 @@ class SqliteStore(SqlStore):
                     os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
                 finally:
                     os.close(handle)
+
+    def _check_log(self) -> None:
+        try:
+            log = Path(f"{self._path}-wal").read_bytes()
+        except FileNotFoundError:
+            return
+        found = damage(log)
+        if found is not None:
+            raise Broken(self.place, found)
 
     def _connect(self) -> sqlite3.Connection:
         mode = "ro&immutable=1" if self._read_only else "rw"
@@ -223,6 +236,8 @@ class SqliteStore(SqlStore):
             raise self._meaning(error) from error
         except (OverflowError, UnicodeEncodeError) as error:
             raise NotStorable(self.place, f"a value that no column takes: {error}") from error
+        except UnicodeDecodeError as error:
+            raise Broken(self.place, f"a text that is none: {error}") from error
         except OSError as error:
             raise Failed(self.place, str(error)) from error
 
@@ -233,7 +248,8 @@ class SqliteStore(SqlStore):
         what = f"{error} ({name})"
         if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return Locked(self.place, f"another program has the file open: {what}")
-        if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "overflow" in str(error):
+        damaged = kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+        if damaged or any(word in str(error) for word in ("integer overflow", "decode to UTF-8")):
             return Broken(self.place, what)
         if code in (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE):
             return Conflict(self.place, what)
@@ -304,7 +320,7 @@ class SqliteStore(SqlStore):
         between: Callable[[], None] | None = None,
         verify: bool = True,
     ) -> Manifest:
-        def copy(part: Path) -> None:
+        def copy(part: Path) -> Content:
             target = sqlite3.connect(part, isolation_level=None)
             try:
                 pages = -1 if between is None else BACKUP_PAGES
@@ -314,6 +330,8 @@ class SqliteStore(SqlStore):
                 target.execute("PRAGMA journal_mode = DELETE")
             finally:
                 target.close()
+            with contextlib.closing(SqliteStore(part, read_only=True, steps=self._steps)) as made:
+                return content(made.query)
 
         self._ready()
         with self._mapped():

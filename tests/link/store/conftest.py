@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,22 +12,20 @@ import pytest
 
 import tests.hypothesis_profile  # noqa: F401
 from link.store.base import SqlStore
+from link.store.migrations import Dialect
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
 from tests.postgres import Instance
 
-MIGRATED = "uf_template"
 _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Instance]:
-    """One server for all tests of this process, with a database that has the schema already."""
+    """One server for all tests of this process; every store has a schema of its own in it."""
     instance = Instance()
     instance.start()
     try:
-        with closing(PostgresStore(instance.create(MIGRATED))) as store:
-            store.migrate(at_ms=1)
         yield instance
     finally:
         instance.remove()
@@ -37,7 +35,7 @@ def server() -> Iterator[Instance]:
 class Place:
     """Somewhere a store can be opened, again and again, or a second time beside the first."""
 
-    kind: str
+    kind: Dialect
     where: str
 
     def open(self) -> SqlStore:
@@ -47,36 +45,31 @@ class Place:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
+def kind(request: pytest.FixtureRequest) -> Dialect:
+    name: Dialect = request.param
     return name
 
 
-@contextmanager
-def places(kind: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], Place]]:
-    """Makes migrated, empty stores of this kind; they are gone at the end."""
-    made: list[str] = []
+def places(kind: Dialect, request: pytest.FixtureRequest) -> Callable[[], Place]:
+    """Makes migrated, empty stores of this kind."""
     folder: Path = request.getfixturevalue("tmp_path_factory").mktemp("store")
 
     def make() -> Place:
         name = f"t{next(_numbers)}"
         if kind == "sqlite":
             place = Place(kind, str(folder / f"{name}.db"))
-            with closing(place.open()) as store:
-                store.migrate(at_ms=1)
-            return place
-        made.append(name)
-        return Place(kind, request.getfixturevalue("server").create(name, MIGRATED))
+        else:
+            place = Place(kind, request.getfixturevalue("server").create_schema(name))
+        with closing(place.open()) as store:
+            store.migrate(at_ms=1)
+        return place
 
-    yield make
-    for name in made:
-        request.getfixturevalue("server").drop(name)
+    return make
 
 
 @pytest.fixture
-def new_place(kind: str, request: pytest.FixtureRequest) -> Iterator[Callable[[], Place]]:
-    with places(kind, request) as make:
-        yield make
+def new_place(kind: Dialect, request: pytest.FixtureRequest) -> Callable[[], Place]:
+    return places(kind, request)
 
 
 @pytest.fixture
@@ -88,3 +81,12 @@ def place(new_place: Callable[[], Place]) -> Place:
 def store(place: Place) -> Iterator[SqlStore]:
     with closing(place.open()) as opened:
         yield opened
+
+
+@pytest.fixture
+def bare(kind: Dialect, request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A place without any schema."""
+    if kind == "sqlite":
+        return Place(kind, str(tmp_path / "bare.db"))
+    server: Instance = request.getfixturevalue("server")
+    return Place(kind, server.create_schema(f"bare{next(_numbers)}"))

@@ -54,7 +54,7 @@ class Undone(Exception):
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def whole(request: pytest.FixtureRequest) -> Iterator[SqlStore]:
     """A store with something in every table, for all tests of this file."""
-    with places(request.param, request) as make, closing(make().open()) as store:
+    with closing(places(request.param, request)().open()) as store:
         book = led(store, tables=3)
         for group in (
             book.contributions([1, 2]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,8 +16,7 @@ from link.store.errors import Fenced, Locked
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
 from tests.link.store.book import Book, led
-from tests.link.store.conftest import Place
-from tests.postgres import Instance
+from tests.link.store.conftest import Place, places
 
 LONG_MS = 600_000
 
@@ -113,18 +113,17 @@ def test_row_46_sqlite_has_one_owner(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def pair(server: Instance) -> Place:
-    return Place("postgresql", server.create("pair", "uf_template"))
+def pair(request: pytest.FixtureRequest) -> Place:
+    return places("postgresql", request)()
 
 
 @pytest.fixture
-def two(server: Instance, pair: Place) -> object:
+def two(pair: Place) -> Iterator[tuple[SqlStore, SqlStore]]:
     with closing(pair.open()) as one, closing(pair.open()) as other:
         yield one, other
-    server.drop("pair")
 
 
-def test_row_46_a_thawed_leader_cannot_commit(two: tuple[PostgresStore, PostgresStore]) -> None:
+def test_row_46_a_thawed_leader_cannot_commit(two: tuple[SqlStore, SqlStore]) -> None:
     """Frozen before its transaction; meanwhile its lease ends and another takes over."""
     one, other = two
     book = led(one)
@@ -143,7 +142,7 @@ def test_row_46_a_thawed_leader_cannot_commit(two: tuple[PostgresStore, Postgres
 
 
 def test_row_46_an_epoch_is_raised_before_or_after_a_group(
-    two: tuple[PostgresStore, PostgresStore],
+    two: tuple[SqlStore, SqlStore],
 ) -> None:
     """Frozen in the middle of its transaction: the other waits for it; then the group counts."""
     one, other = two
@@ -175,7 +174,7 @@ def test_row_46_an_epoch_is_raised_before_or_after_a_group(
     assert other.query("SELECT after_event FROM epochs WHERE epoch = 2") == [(group.events[-1].id,)]
 
 
-def test_row_46_a_leader_that_stays_frozen_is_cut_off(server: Instance, pair: Place) -> None:
+def test_row_46_a_leader_that_stays_frozen_is_cut_off(pair: Place) -> None:
     """It holds the leader's row in an open transaction; the database ends that after a while."""
     with closing(PostgresStore(pair.where, statement_ms=300)) as one:
         book = led(one)
@@ -193,11 +192,10 @@ def test_row_46_a_leader_that_stays_frozen_is_cut_off(server: Instance, pair: Pl
                 one.commit(group)
             assert taken[0] == 2
             assert other.check().events == 1
-    server.drop("pair")
 
 
 def test_two_servers_that_start_together_get_different_epochs(
-    two: tuple[PostgresStore, PostgresStore],
+    two: tuple[SqlStore, SqlStore],
 ) -> None:
     given: list[int | None] = []
     threads = [
