@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test demo check mutation rounds fuzz scenarios crash e2e slow bench docs clean
+.PHONY: help setup postgresql test demo check mutation rounds fuzz scenarios crash e2e slow bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,7 +19,13 @@ $(STAMP): pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-setup: $(STAMP) ## build .venv with the underfelt command and the development tools
+setup: $(STAMP) postgresql ## build .venv with the underfelt command and the development tools
+
+# The link server's second store: tests start servers of their own from these binaries.
+postgresql:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y postgresql postgresql-contrib; } \
+	  || { echo "PostgreSQL is missing; run: apt-get install -y postgresql postgresql-contrib"; exit 1; }
 
 check: setup ## ruff and mypy strict
 	$(BIN)/ruff check .
@@ -60,6 +66,7 @@ bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.chip_register
 	$(BIN)/python -m bench.journal
 	$(BIN)/python -m bench.ledger
+	$(BIN)/python -m bench.store
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

@@ -1,1 +1,20 @@
 """Where a group becomes durable: one contract, SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from link.store.base import SqlStore
+
+
+def open_store(where: str, *, create: bool = False) -> SqlStore:
+    """``postgresql://...``, or the path of a SQLite file. ``create`` makes the file if there is
+    none; a schema is made by ``migrate``."""
+    if where.startswith(("postgresql://", "postgres://")):
+        # Only where it is used: a table's Pi, and a server on SQLite, do without the driver.
+        from link.store.postgres import PostgresStore
+
+        return PostgresStore(where)
+    from link.store.sqlite import SqliteStore
+
+    return SqliteStore(Path(where), create=create)

@@ -11,53 +11,24 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
 
 from record.journal import Journal, JournalError
 from record.verify_journal import verify as verify_alone
 from tests.crash.journal_writer import SEGMENT_BYTES
+from tests.crash.loop import make_image, mounted
 
 ROOT = Path(__file__).resolve().parents[2]
 ACKNOWLEDGED = 1500
 IMAGE_BYTES = 32 << 20
 
 
-def need(command: str, package: str) -> str:
-    found = shutil.which(command, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    if found is None:
-        pytest.fail(f"{command} is missing; run: apt-get install -y {package}")
-    return found
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.fail(f"{' '.join(command)}: {done.stderr.strip()}")
-
-
-@contextmanager
-def mounted(image: Path, at: Path) -> Iterator[Path]:
-    at.mkdir()
-    run(need("mount", "mount"), "-o", "loop", str(image), str(at))
-    try:
-        yield at / "journal"
-    finally:
-        run(need("umount", "mount"), str(at))
-
-
 def image_after_power_cut(folder: Path, *switches: str) -> tuple[Path, dict[int, str]]:
     """What the medium has at one moment of the writer's life, and what it acted on before."""
-    if os.geteuid() != 0:
-        pytest.fail("mounting needs root; run the tests of tests/crash as root")
     image, copy = folder / "disk.img", folder / "copy.img"
-    with image.open("wb") as file:
-        file.truncate(IMAGE_BYTES)
-    run(need("mkfs.ext4", "e2fsprogs"), "-q", "-F", str(image))
-    with mounted(image, folder / "live") as journal:
+    make_image(image, IMAGE_BYTES)
+    with mounted(image, folder / "live") as place:
+        journal = place / "journal"
         command = [sys.executable, "-m", "tests.crash.journal_writer", str(journal), *switches]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
             assert writer.stdout is not None
@@ -74,7 +45,8 @@ def image_after_power_cut(folder: Path, *switches: str) -> tuple[Path, dict[int,
 
 
 def recover(folder: Path, copy: Path) -> tuple[dict[int, str], int]:
-    with mounted(copy, folder / "after") as place:
+    with mounted(copy, folder / "after") as mount:
+        place = mount / "journal"
         journal = Journal.open(
             place, table="T-1", create=False, segment_bytes=SEGMENT_BYTES, now_ms=2_000
         )

@@ -1,0 +1,389 @@
+"""What both stores share: every statement that means something, in SQL that both understand.
+
+A subclass knows how to reach its database: run a statement, run one for many rows, begin, commit,
+roll back, and what an error of its driver says about the group. ``?`` stands for a value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeVar
+
+from link.rows import (
+    AlarmRow,
+    AwardRow,
+    AwardStep,
+    Entry,
+    EventRow,
+    Group,
+    JournalRow,
+    Saved,
+)
+from link.store import reading
+from link.store import tables as t
+from link.store.checking import Checker
+from link.store.contract import ALWAYS, Counts, Leader, Manifest, Span
+from link.store.errors import Broken, Conflict, Failed, Fenced, Missing, StoreError, Unknown
+from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
+from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
+from link.store.tables import Row
+
+T = TypeVar("T")
+
+_NEW: Final = ("entries", "balances", "steps", "alarms", "marks")
+_REPLACED: Final = ("levels", "awards", "keys", "accounts")
+
+
+class SqlStore(ABC):
+    """See ``link.store.contract.Store``."""
+
+    dialect: ClassVar[Dialect]
+    clock: ClassVar[str]
+    """SQL: the database's time in milliseconds."""
+    fence: ClassVar[str] = "SELECT epoch FROM leader WHERE id = 1"
+    """SQL: the epoch, so that nobody can raise it before this transaction ends."""
+
+    def __init__(self, place: str, steps: Sequence[Migration] | None = None) -> None:
+        self.place: Final = place
+        self._steps: Final = migrations(self.dialect) if steps is None else tuple(steps)
+        self._pending: tuple[Migration, ...] = ()
+        self._known: Known | None = None
+
+    # --- the database ------------------------------------------------------------------------
+
+    @abstractmethod
+    def query(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement; its rows."""
+
+    @abstractmethod
+    def change(self, sql: str, rows: Sequence[Row]) -> int:
+        """Run a statement for each row; how many rows it changed in all."""
+
+    @abstractmethod
+    def append(self, table: str, rows: Sequence[Row]) -> None:
+        """New rows, many of them."""
+
+    @abstractmethod
+    def _begin(self, *, snapshot: bool) -> None:
+        """``snapshot``: everything read in it is of one moment."""
+
+    @abstractmethod
+    def _commit(self) -> None:
+        """Raises ``Unknown`` if it may have happened, another ``StoreError`` if it has not."""
+
+    @abstractmethod
+    def _rollback(self) -> None: ...
+
+    @abstractmethod
+    def _mapped(self) -> Any:
+        """A context in which errors of the driver become errors of the store."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @contextmanager
+    def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
+        """All or nothing; whatever goes wrong in it, what is remembered is read anew."""
+        try:
+            with self._mapped():
+                self._begin(snapshot=snapshot)
+                try:
+                    yield
+                    self._commit()
+                except BaseException:
+                    self._rollback()
+                    raise
+        except BaseException:
+            self._known = None
+            raise
+
+    def attempt(self, act: Callable[[], T], *, snapshot: bool = False) -> T:
+        """``act`` in a transaction. Where the database may ask for another try, it gets the same
+        rows again."""
+        with self.transaction(snapshot=snapshot):
+            return act()
+
+    # --- schema ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _has_table(self, name: str) -> bool: ...
+
+    def _applied(self) -> list[tuple[int, str, str]]:
+        if not self._has_table("migrations"):
+            return []
+        rows = self.query("SELECT number, name, sha256 FROM migrations ORDER BY number")
+        return [(number, name, sha256) for number, name, sha256 in rows]
+
+    def _read_schema(self) -> None:
+        self._pending = pending(self.place, self._applied(), self._steps)
+
+    def migrate(self, *, at_ms: int) -> tuple[str, ...]:
+        taken: list[str] = []
+        while True:
+            name = self.attempt(lambda: self._next_step(at_ms))
+            self._read_schema()
+            if not name:
+                return tuple(taken)
+            taken.append(name)
+
+    def _next_step(self, at_ms: int) -> str:
+        """One step and its record in one transaction: interrupted anywhere, it never was."""
+        self._lock_schema()
+        self._read_schema()
+        if not self._pending:
+            return ""
+        step = self._pending[0]
+        self.query(TABLE)
+        for statement in step.statements:
+            self.query(statement)
+        row = (step.number, step.name, step.sha256, at_ms)
+        self.query("INSERT INTO migrations VALUES (?, ?, ?, ?)", row)
+        return step.name
+
+    @abstractmethod
+    def _lock_schema(self) -> None:
+        """Two programs that migrate at the same time take turns."""
+
+    @abstractmethod
+    def unhurried(self) -> None:
+        """In a transaction that may take long: no limit of time."""
+
+    @property
+    def schema(self) -> int:
+        return len(self._steps) - len(self._pending)
+
+    def _ready(self) -> None:
+        if self._pending:
+            raise Missing(
+                self.place,
+                f"the schema is {self.schema}, this program needs {len(self._steps)};"
+                " a server brings it up to date at its start",
+            )
+
+    # --- who leads ---------------------------------------------------------------------------
+
+    def lead(self, holder: str, lease_ms: int) -> int | None:
+        self._ready()
+        return self.attempt(lambda: self._take_lead(holder, lease_ms))
+
+    def _take_lead(self, holder: str, lease_ms: int) -> int | None:
+        now = self.query(f"SELECT {self.clock}")[0][0]
+        found = self.locked_leader()
+        if found is not None:
+            _, other, lease, renewed = found
+            if other != holder and now < renewed + lease and not self._predecessor_is_gone():
+                return None
+        return self.raise_epoch(holder, lease_ms)
+
+    def raise_epoch(self, holder: str, lease_ms: int, above: int = 0) -> int:
+        """In a transaction: a new epoch above every one that was given here, and ``above``."""
+        given: int = self.query("SELECT COALESCE(MAX(epoch), 0) FROM epochs")[0][0]
+        epoch = max(given, above) + 1
+        now = self.query(f"SELECT {self.clock}")[0][0]
+        self.query(t.upsert("leader"), (1, epoch, holder, lease_ms, now))
+        self.query(t.insert("epochs"), (epoch, holder, now, self._last("events")))
+        self._known = None
+        return epoch
+
+    def locked_leader(self) -> Row | None:
+        """In a transaction: epoch, holder, lease, renewed; no group is committed until it ends."""
+        rows = self.query("SELECT epoch, holder, lease_ms, renewed_ms FROM leader WHERE id = 1")
+        return rows[0] if rows else None
+
+    def _predecessor_is_gone(self) -> bool:
+        """Whether a lease may be broken because its holder certainly no longer runs."""
+        return False
+
+    def renew(self, epoch: int) -> None:
+        self.attempt(lambda: self._set_renewed(epoch, self.clock))
+
+    def _set_renewed(self, epoch: int, when: str) -> None:
+        statement = f"UPDATE leader SET renewed_ms = {when} WHERE id = 1 AND epoch = ?"
+        if self.change(statement, [(epoch,)]) != 1:
+            raise self._fenced(epoch)
+
+    def _fenced(self, epoch: int) -> Fenced:
+        rows = self.query("SELECT epoch, holder FROM leader WHERE id = 1")
+        who = f"epoch {rows[0][0]} of {rows[0][1]} leads" if rows else "nobody leads"
+        return Fenced(self.place, f"epoch {epoch} is over: {who}")
+
+    def resign(self, epoch: int) -> None:
+        def act() -> None:
+            self.change("UPDATE leader SET lease_ms = 0 WHERE id = 1 AND epoch = ?", [(epoch,)])
+
+        self.attempt(act)
+
+    def leader(self) -> Leader | None:
+        rows = self._read(
+            f"SELECT epoch, holder, renewed_ms + lease_ms - {self.clock} FROM leader WHERE id = 1"
+        )
+        return Leader(*rows[0]) if rows else None
+
+    # --- a group -----------------------------------------------------------------------------
+
+    def commit(self, group: Group) -> None:
+        self._ready()
+        known = self._known or self.know()
+        try:
+            made = plan(self.place, group, known)
+        except StoreError:
+            # What another leader has committed meanwhile does not fit either: say why.
+            self.attempt(lambda: self._hold(group.epoch))
+            raise
+        self.attempt(lambda: self.write(group.epoch, made))
+        known.adopt(made)
+        self._known = known
+
+    def know(self) -> Known:
+        with self._mapped():
+            rows = self.query(
+                "SELECT j.id, j.journal, j.table_id, j.state, j.why, j.accepted_by, w.n, w.event"
+                " FROM journals j JOIN watermarks w ON w.id = j.id"
+            )
+            held = {
+                r[1]: Held(r[0], (r[2], r[3], r[4], t.to_names(r[5])), r[6], r[7]) for r in rows
+            }
+            last = [self._last(name) for name in ("events", "entries", "alarms")]
+            keys = {(r[0], r[1], r[2]) for r in self.query("SELECT * FROM balances")}
+            return Known(last[0], last[1], last[2], held, keys)
+
+    def _last(self, table: str) -> int:
+        last: int = self.query(f"SELECT COALESCE(MAX(id), 0) FROM {table}")[0][0]
+        return last
+
+    def write(self, epoch: int, made: Plan) -> None:
+        """In a transaction: the fence, then every row, each comparison with what was stored."""
+        self._hold(epoch)
+        for name in ("journals", "watermarks"):
+            if made.rows[name]:
+                self.change(t.insert(name), made.rows[name])
+        if made.restated:
+            self.change(RESTATE, made.restated)
+        if made.moved and self._move(made.moved) != len(made.moved):
+            raise Conflict(self.place, "a watermark is not what the group was built on")
+        if made.rows["events"]:
+            self.append("events", made.rows["events"])
+        if made.paid and self.change(PAY, made.paid) != len(made.paid):
+            raise Broken(self.place, "a stored balance is not what the entries say")
+        for name in _REPLACED:
+            if made.replaced[name]:
+                self.change(t.upsert(name), made.replaced[name])
+        for name in _NEW:
+            if made.rows[name]:
+                self.change(t.insert(name), made.rows[name])
+
+    def _hold(self, epoch: int) -> None:
+        rows = self.query(self.fence)
+        if not rows or rows[0][0] != epoch:
+            raise self._fenced(epoch)
+
+    def _move(self, rows: Sequence[Row]) -> int:
+        return self.change(MOVE, rows)
+
+    def settle(self, group: Group) -> bool:
+        """The question is asked in a transaction that waits for the group's to end and is itself
+        as durable as a group must be: its answer holds."""
+
+        def act() -> bool:
+            self._set_renewed(group.epoch, self.clock)
+            return reading.has(self.query, group)
+
+        try:
+            return self.attempt(act)
+        except Failed as error:
+            raise Unknown(self.place, f"nobody to ask: {error.what}") from error
+
+    # --- reading -----------------------------------------------------------------------------
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
+        self._ready()
+        with self._mapped():
+            return self.query(sql, values)
+
+    def load(self) -> Saved:
+        self._ready()
+        return self.attempt(lambda: reading.load(self.query), snapshot=True)
+
+    def check(self, *, recent: int | None = None) -> Counts:
+        self._ready()
+        return self.attempt(lambda: self.checked(recent), snapshot=True)
+
+    def checked(self, recent: int | None, between: Callable[[], None] | None = None) -> Counts:
+        """In a transaction, so that all of it is of one moment."""
+        checker = Checker(self.query, self._damage(whole=recent is None), between)
+        counts = checker.run(recent)
+        if checker.findings:
+            raise Broken(self.place, *checker.findings)
+        return counts
+
+    def _damage(self, *, whole: bool) -> list[str]:  # noqa: ARG002
+        """What the database itself finds wrong with its pages."""
+        return []
+
+    @abstractmethod
+    def tend(self) -> None: ...
+
+    def event(self, journal: str, n: int) -> EventRow | None:
+        return reading.event(self._read, journal, n)
+
+    def events(
+        self,
+        span: Span = ALWAYS,
+        *,
+        table: str | None = None,
+        journal: str | None = None,
+        after: int = 0,
+    ) -> Iterator[EventRow]:
+        return reading.events(self._read, span, table, journal, after)
+
+    def entries(
+        self,
+        span: Span = ALWAYS,
+        *,
+        pool: str | None = None,
+        level: str | None = None,
+        after: int = 0,
+    ) -> Iterator[Entry]:
+        return reading.entries(self._read, span, pool, level, after)
+
+    def awards(self, span: Span = ALWAYS, *, pool: str | None = None) -> Iterator[AwardRow]:
+        return reading.awards(self._read, span, pool)
+
+    def steps(self, span: Span = ALWAYS, *, award: str | None = None) -> Iterator[AwardStep]:
+        return reading.steps(self._read, span, award)
+
+    def alarms(self, span: Span = ALWAYS, *, table: str | None = None) -> Iterator[AlarmRow]:
+        return reading.alarms(self._read, span, table)
+
+    def journals(self) -> Iterator[JournalRow]:
+        return iter(reading.journals(self._read))
+
+    @abstractmethod
+    def backup(
+        self,
+        path: Path,
+        *,
+        at_ms: int,
+        between: Callable[[], None] | None = None,
+        verify: bool = True,
+    ) -> Manifest: ...
+
+    def is_empty(self) -> bool:
+        """No event, no journal, no key: nothing that a restore could cover up."""
+        counted: list[int] = [
+            self._read(f"SELECT COUNT(*) FROM {name}")[0][0]
+            for name in t.COLUMNS
+            if name not in ("leader", "epochs")
+        ]
+        return sum(counted) == 2  # the journal of the orders and its watermark
+
+    def fill(self, table: str, rows: Iterable[Row]) -> int:
+        """In a transaction of a restore: rows as a backup has them."""
+        count = 0
+        for page in reading.pages(rows):
+            self.append(table, page)
+            count += len(page)
+        return count

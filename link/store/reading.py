@@ -1,0 +1,209 @@
+"""Rows out of a store, page by page: no statement stays open between two pages, so a slow reader
+holds up neither a checkpoint of SQLite nor the cleaning of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, Protocol, TypeVar
+
+from link.rows import AlarmRow, AwardRow, AwardStep, Entry, EventRow, Group, JournalRow, Saved
+from link.store import tables as t
+from link.store.contract import ALWAYS, Span
+from link.store.tables import Row
+
+PAGE: Final = 1000
+
+T = TypeVar("T")
+
+
+class Query(Protocol):
+    def __call__(self, sql: str, values: Sequence[Any] = ()) -> list[Row]: ...
+
+
+def pages(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
+    source = iter(rows)
+    while page := list(islice(source, size)):
+        yield page
+
+
+def _paged(
+    query: Query, sql: str, values: Sequence[Any], after: int, made: Callable[[Row], T]
+) -> Iterator[T]:
+    """``sql`` ends in conditions; its first column is the id by which pages follow each other."""
+    while True:
+        rows = query(f"{sql} AND x.id > ? ORDER BY x.id LIMIT {PAGE}", (*values, after))
+        yield from map(made, rows)
+        if len(rows) < PAGE:
+            return
+        after = rows[-1][0]
+
+
+# --- events -----------------------------------------------------------------------------------
+
+_EVENT: Final = (
+    "SELECT x.id, j.table_id, j.journal, x.n, x.seq, x.hash, x.at_ms, x.received_ms, x.body,"
+    " x.chain FROM events x JOIN journals j ON j.id = x.journal WHERE "
+)
+_WALK: Final = (
+    "WITH RECURSIVE back(id) AS (SELECT CAST(? AS BIGINT) UNION ALL SELECT e.previous"
+    " FROM back JOIN events e ON e.id = back.id WHERE e.n > ? AND e.journal = ?)"
+    " SELECT MIN(id) FROM back"
+)
+
+
+def event(query: Query, journal: str, n: int) -> EventRow | None:
+    """From the next mark, or the last event, back along the journal: at most 256 steps."""
+    held = query(
+        "SELECT j.id, w.n, w.event FROM journals j JOIN watermarks w ON w.id = j.id"
+        " WHERE j.journal = ?",
+        (journal,),
+    )
+    if not held or not 0 < n <= held[0][1]:
+        return None
+    number, _, start = held[0]
+    mark = query(
+        "SELECT event FROM marks WHERE journal = ? AND n >= ? ORDER BY n LIMIT 1", (number, n)
+    )
+    found = query(_WALK, (mark[0][0] if mark else start, n, number))[0][0]
+    rows = query(_EVENT + "x.id = ? AND x.n = ? AND x.journal = ?", (found, n, number))
+    return t.to_event(rows[0]) if rows else None
+
+
+def _range(query: Query, span: Span) -> tuple[int, int]:
+    """The ids between which all events of the span lie; the clock may have been set back."""
+    if span == ALWAYS:
+        return 0, query("SELECT COALESCE(MAX(id), 0) FROM events")[0][0]
+    low, high = query(
+        "SELECT COALESCE(MIN(id), 1), COALESCE(MAX(id), 0) FROM events"
+        " WHERE received_ms >= ? AND received_ms < ?",
+        (span.from_ms, span.to_ms),
+    )[0]
+    return low - 1, high
+
+
+def events(
+    query: Query, span: Span, table: str | None, journal: str | None, after: int
+) -> Iterator[EventRow]:
+    low, high = _range(query, span)
+    sql = _EVENT + "x.id <= ? AND x.received_ms >= ? AND x.received_ms < ?"
+    values: list[Any] = [high, span.from_ms, span.to_ms]
+    for column, wanted in (("table_id", table), ("journal", journal)):
+        if wanted is not None:
+            sql += f" AND x.journal IN (SELECT id FROM journals WHERE {column} = ?)"
+            values.append(wanted)
+    yield from _paged(query, sql, values, max(low, after), t.to_event)
+
+
+# --- money ------------------------------------------------------------------------------------
+
+
+def entries(
+    query: Query, span: Span, pool: str | None, level: str | None, after: int
+) -> Iterator[Entry]:
+    low, high = _range(query, span)
+    sql = (
+        f"SELECT {t.listed('entries', 'x')} FROM entries x JOIN events e ON e.id = x.through_event"
+        " WHERE x.through_event > ? AND x.through_event <= ?"
+        " AND e.received_ms >= ? AND e.received_ms < ?"
+    )
+    values: list[Any] = [low, high, span.from_ms, span.to_ms]
+    for column, wanted in (("pool", pool), ("level", level)):
+        if wanted is not None:
+            sql += f" AND x.{column} = ?"
+            values.append(wanted)
+    yield from _paged(query, sql, values, after, t.to_entry)
+
+
+def awards(query: Query, span: Span, pool: str | None) -> Iterator[AwardRow]:
+    """Few enough for one page: a jackpot is rare."""
+    sql = (
+        f"SELECT {t.listed('awards', 'x')} FROM awards x JOIN events e ON e.id = x.event"
+        " WHERE e.received_ms >= ? AND e.received_ms < ?"
+    )
+    values: list[Any] = [span.from_ms, span.to_ms]
+    if pool is not None:
+        sql += " AND x.pool = ?"
+        values.append(pool)
+    yield from map(t.to_award, query(f"{sql} ORDER BY x.event, x.place", values))
+
+
+def steps(query: Query, span: Span, award: str | None) -> Iterator[AwardStep]:
+    sql = f"SELECT {t.listed('steps')} FROM steps WHERE at_ms >= ? AND at_ms < ?"
+    values: list[Any] = [span.from_ms, span.to_ms]
+    if award is not None:
+        sql += " AND award = ?"
+        values.append(award)
+    yield from map(t.to_step, query(f"{sql} ORDER BY event, award, step_no", values))
+
+
+def alarms(query: Query, span: Span, table: str | None) -> Iterator[AlarmRow]:
+    sql = f"SELECT {t.listed('alarms', 'x')} FROM alarms x WHERE x.at_ms >= ? AND x.at_ms < ?"
+    values: list[Any] = [span.from_ms, span.to_ms]
+    if table is not None:
+        sql += " AND x.table_id = ?"
+        values.append(table)
+    yield from _paged(query, sql, values, 0, t.to_alarm)
+
+
+def journals(query: Query) -> list[JournalRow]:
+    return [t.to_journal(row) for row in query(f"{t.JOURNAL} WHERE j.id > 0 ORDER BY j.id")]
+
+
+# --- a start ----------------------------------------------------------------------------------
+
+_OPEN: Final = "state NOT IN ('paid', 'rejected', 'withdrawn')"
+
+
+def load(query: Query) -> Saved:
+    last = query("SELECT id, chain FROM events ORDER BY id DESC LIMIT 1")
+    wanted = (
+        f"SELECT a.award FROM awards a WHERE EXISTS (SELECT 1 FROM awards o"
+        f" WHERE o.journal = a.journal AND o.round_no = a.round_no AND o.{_OPEN})"
+    )
+    return Saved(
+        last_event=last[0][0] if last else 0,
+        last_order=query("SELECT n FROM watermarks WHERE id = 0")[0][0],
+        last_entry=query("SELECT COALESCE(MAX(id), 0) FROM entries")[0][0],
+        last_alarm=query("SELECT COALESCE(MAX(id), 0) FROM alarms")[0][0],
+        chain=last[0][1].hex() if last else "",
+        balances=_all(query, "balances", t.to_balance),
+        levels=_all(query, "levels", t.to_level),
+        journals=journals(query),
+        awards=[
+            t.to_award(row)
+            for row in query(
+                f"SELECT {t.listed('awards')} FROM awards WHERE award IN ({wanted})"
+                " ORDER BY event, place"
+            )
+        ],
+        steps=[
+            t.to_step(row)
+            for row in query(
+                f"SELECT {t.listed('steps')} FROM steps WHERE award IN ({wanted})"
+                " ORDER BY award, step_no"
+            )
+        ],
+        keys=_all(query, "keys", t.to_key),
+        accounts=_all(query, "accounts", t.to_account),
+    )
+
+
+def _all(query: Query, table: str, made: Callable[[Row], T]) -> list[T]:
+    order = ", ".join(t.KEYS[table])
+    return [made(r) for r in query(f"SELECT {t.listed(table)} FROM {table} ORDER BY {order}")]
+
+
+def has(query: Query, group: Group) -> bool:
+    """Whether this very group is stored: by its last event, its last alarm, else by its rows."""
+    if group.events:
+        last = group.events[-1]
+        rows = query("SELECT chain FROM events WHERE id = ?", (last.id,))
+        return bool(rows) and rows[0][0].hex() == last.chain
+    if group.alarms:
+        alarm = group.alarms[-1]
+        rows = query(f"SELECT {t.listed('alarms')} FROM alarms WHERE id = ?", (alarm.id,))
+        return bool(rows) and t.to_alarm(rows[0]) == alarm
+    if group.journals:
+        return group.journals.items() <= {row.journal: row for row in journals(query)}.items()
+    return False

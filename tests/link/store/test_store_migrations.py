@@ -1,0 +1,140 @@
+"""Row 60 of the fault table: steps of the schema, recorded with their hashes, never half taken."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import tomllib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from link.store.base import SqlStore
+from link.store.errors import Failed, MigrationChanged, Missing, TooNew
+from link.store.migrations import Migration, migrations, read
+from link.store.postgres import PostgresStore
+from link.store.sqlite import SqliteStore
+from link.store.tables import COLUMNS
+from tests.link.store.book import led
+from tests.link.store.conftest import Place
+
+ROOT = Path(__file__).resolve().parents[3]
+SECOND = read("0002_extra.sql", b"CREATE TABLE extra (id BIGINT);\nINSERT INTO extra VALUES (7);\n")
+
+
+def opened(place: Place, steps: Sequence[Migration]) -> SqlStore:
+    if place.kind == "postgresql":
+        return PostgresStore(place.where, steps=steps)
+    return SqliteStore(Path(place.where), create=True, steps=steps)
+
+
+def test_a_step_ends_where_a_line_ends_with_a_semicolon() -> None:
+    step = read("0003_some_name.sql", b"-- why\nCREATE TABLE a (\n  b TEXT\n);\n\nDELETE FROM a;\n")
+    assert (step.number, step.name) == (3, "0003_some_name")
+    assert step.statements == ("CREATE TABLE a (\n  b TEXT\n)", "DELETE FROM a")
+    assert step.sha256 == "4f36ac74dacbcb11f25a6468f28f80500cac9e29c5cfd4cd6b094ebaefefa3a1"
+
+
+def test_both_databases_have_the_same_steps() -> None:
+    names = {dialect: [m.name for m in migrations(dialect)] for dialect in ("sqlite", "postgresql")}
+    assert names["sqlite"] == names["postgresql"]
+
+
+def test_the_files_travel_with_the_package() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    folder = ROOT / "link/store/migrations"
+    covered = {
+        p for rule in data["package-data"]["link.store.migrations"] for p in folder.glob(rule)
+    }
+    assert covered == set(folder.rglob("*.sql"))
+    assert "link.store.migrations" in data["packages"]
+
+
+def test_each_step_is_recorded_with_its_hash(bare: Place) -> None:
+    with closing(bare.open()) as store:
+        with pytest.raises(Missing, match="a server brings it up to date"):
+            store.lead("one", 1000)
+        assert store.migrate(at_ms=77) == ("0001_ledger",)
+        assert store.migrate(at_ms=78) == ()
+        file = ROOT / f"link/store/migrations/{bare.kind}/0001_ledger.sql"
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        assert store.query("SELECT * FROM migrations") == [(1, "0001_ledger", digest, 77)]
+        assert store.is_empty()
+        store.check()
+
+
+def test_an_old_step_that_was_changed_is_refused(place: Place) -> None:
+    first = migrations(place.kind)[0]
+    with pytest.raises(MigrationChanged, match="a step never changes"):
+        opened(place, [replace(first, sha256="0" * 64)])
+    with closing(place.open()) as store:
+        store.check()
+
+
+def test_a_step_missing_from_the_record_is_refused(place: Place) -> None:
+    with closing(opened(place, [*migrations(place.kind), SECOND])) as store:
+        store.migrate(at_ms=2)
+        store.query("DELETE FROM migrations WHERE number = 1")
+    with pytest.raises(MigrationChanged, match="step 1 of the schema is not recorded"):
+        opened(place, [*migrations(place.kind), SECOND])
+
+
+def test_row_60_an_older_program_refuses_a_newer_schema_and_changes_nothing(place: Place) -> None:
+    with closing(opened(place, [*migrations(place.kind), SECOND])) as store:
+        assert store.migrate(at_ms=2) == ("0002_extra",)
+        led(store)
+        rows = store.query("SELECT * FROM migrations ORDER BY number")
+    before = contents(place)
+    with pytest.raises(TooNew, match=r"its schema is 2, this program knows 1.*E-STO-005"):
+        place.open()
+    assert contents(place) == before
+    with closing(opened(place, [*migrations(place.kind), SECOND])) as store:
+        assert store.query("SELECT * FROM migrations ORDER BY number") == rows
+        assert store.check().events == 1
+
+
+def contents(place: Place) -> object:
+    """Every byte of SQLite's file; every row of PostgreSQL with the transaction that wrote it."""
+    if place.kind == "sqlite":
+        folder = Path(place.where).parent
+        return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.endswith(".lock")}
+    with closing(opened(place, [*migrations(place.kind), SECOND])) as store:
+        return [
+            store.query(f"SELECT xmin::text, x.* FROM {name} x ORDER BY 2")
+            for name in ("migrations", *COLUMNS)
+        ]
+
+
+def test_a_step_that_fails_leaves_the_schema_as_it_was(place: Place) -> None:
+    bad = read(
+        "0002_bad.sql", b"CREATE TABLE extra (id BIGINT);\nINSERT INTO nowhere VALUES (7);\n"
+    )
+    with closing(opened(place, [*migrations(place.kind), bad])) as store:
+        for _ in range(2):
+            with pytest.raises(Failed, match="nowhere"):
+                store.migrate(at_ms=2)
+            assert store.schema == 1
+            assert not store._has_table("extra")
+    with closing(place.open()) as store:
+        led(store)
+        store.check()
+
+
+@pytest.mark.parametrize("kind", ["postgresql"], indirect=True)
+def test_two_programs_that_migrate_at_once_take_turns(bare: Place) -> None:
+    taken: list[tuple[str, ...]] = []
+    stores = [opened(bare, [*migrations(bare.kind), SECOND]) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda s=store: taken.append(s.migrate(at_ms=3)))
+        for store in stores
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(name for names in taken for name in names) == ["0001_ledger", "0002_extra"]
+    for store in stores:
+        store.close()
