@@ -67,6 +67,8 @@ bench: setup ## the numbers to hold, each beside its peer in the same run
 	$(BIN)/python -m bench.journal
 	$(BIN)/python -m bench.ledger
 	$(BIN)/python -m bench.store
+	$(BIN)/python -m bench.link_codec
+	$(BIN)/python -m bench.link_server
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

@@ -29,6 +29,9 @@ COMMANDS: Final = {
     "draws": ("controller.commands.draws", "draw every selection of a journal again"),
     "config": ("controller.commands.config", "check, show, compare, begin a configuration"),
     "staff": ("controller.commands.staff", "the house's signed staff register"),
+    "link": ("link.commands.link", "run the progressive-link server, and look after it"),
+    "keys": ("link.commands.keys", "CURVE keys of tables, signs and servers"),
+    "accounts": ("link.commands.accounts", "people with an account at the link server"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
 }

@@ -19,6 +19,7 @@ from controller.rules.engine.state import Phase
 from controller.rules.rulings import Ruling, rule_on
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, default_of
 from docs.faults import catalogue, faults_page
+from docs.link_schema import link_schema
 from docs.picture import terminal
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 
@@ -219,6 +220,7 @@ def pages() -> dict[str, str]:
         "docs/rules/events.md": event_clauses(),
         "docs/rules/settings.md": settings(),
         "docs/settled-round.svg": settled_round(),
+        "docs/protocols/link.schema.json": link_schema(),
         "docs/protocols/faults.md": faults_page(),
         "controller/daemon/faults.toml": catalogue(),
     }

@@ -32,7 +32,7 @@ Recall = Callable[[str, int], str | None]
 """The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
 TWO_PEOPLE: Final = (o.Resume, o.Restore, o.Change, o.Transfer, o.Close)
-OWN: Final = (o.Open, o.Link, o.Draw, o.LockTies, o.Propose, o.Halt)
+OWN: Final = (o.Open, o.Link, o.Draw, o.LockTies, o.Propose, o.Halt, o.Alarm)
 """The server gives these itself."""
 NOBODY: Final = PoolTerms(tables={})
 
@@ -357,9 +357,19 @@ class Ledger:
                 pools.close(state, order)
             case o.Draw():
                 mystery.drawn(state, order, self._sealer)
+            case o.Alarm():
+                state.alarm(order.code, order.table, order.text)
             case o.Note():
                 pass
         return []
+
+    def note(self, topic: str, text: str, by: Sequence[Person], at_ms: int) -> None:
+        """For the record, by whoever gave the order that the server carries out."""
+        self._given(o.Note(topic, text), tuple(by), at_ms)
+
+    def alarm(self, code: str, table: str, text: str, at_ms: int) -> None:
+        """Of record, like everything else that the server says."""
+        self._given(o.Alarm(code, text, table), (SERVER,), at_ms)
 
     # --- time -----------------------------------------------------------------------------------
 

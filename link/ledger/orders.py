@@ -179,6 +179,14 @@ class Halt(OrderBody, frozen=True, tag="halt"):
     """The message that did it, as it came."""
 
 
+class Alarm(OrderBody, frozen=True, tag="alarm"):
+    """What the server itself saw: a key nobody knows, frames that are no messages."""
+
+    code: Code
+    text: Text
+    table: str = ""
+
+
 Order = (
     Verify
     | Approve
@@ -197,6 +205,7 @@ Order = (
     | LockTies
     | Propose
     | Halt
+    | Alarm
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from collections.abc import Callable
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -32,6 +33,19 @@ _meters: Final[msgspec.json.Decoder[Meters]] = msgspec.json.Decoder(Meters)
 _body: Final[msgspec.json.Decoder[AnyBody]] = msgspec.json.Decoder(AnyBody)
 
 
+_read_table: Final = _from_table.decode
+_read_server: Final = _from_server.decode
+_WRONG: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _Offer(msgspec.Struct, frozen=True):
+    t: Literal["hello"]
+    versions: tuple[int, ...]
+
+
+_offer: Final[msgspec.json.Decoder[_Offer]] = msgspec.json.Decoder(_Offer)
+
+
 class WireError(ValueError):
     """Not a message; ``code`` says of which kind."""
 
@@ -41,10 +55,21 @@ class WireError(ValueError):
 
 
 def from_table(frame: bytes) -> FromTable:
+    # One call for a sound message; the other way explains what is wrong.
+    if len(frame) <= LONGEST:
+        try:
+            return _read_table(frame)
+        except _WRONG:
+            pass
     return _decode(_from_table, frame)
 
 
 def from_server(frame: bytes) -> FromServer:
+    if len(frame) <= LONGEST:
+        try:
+            return _read_server(frame)
+        except _WRONG:
+            pass
     return _decode(_from_server, frame)
 
 
@@ -57,8 +82,16 @@ def body_of(text: bytes) -> AnyBody:
     return _decode(_body, text)
 
 
-def encode(message: Message) -> bytes:
-    return _encoder.encode(message)
+def offered(frame: bytes) -> tuple[int, ...]:
+    """The versions that a ``Hello`` offers, whatever else its own version has put into it; none if
+    it is no ``Hello``. So a table that is too new is told so, and not that it talks nonsense."""
+    try:
+        return _decode(_offer, frame).versions
+    except WireError:
+        return ()
+
+
+encode: Final[Callable[[Message], bytes]] = _encoder.encode
 
 
 def encode_body(body: AnyBody) -> bytes:
@@ -83,5 +116,5 @@ def _decode(decoder: msgspec.json.Decoder[T], frame: bytes) -> T:
         return decoder.decode(frame)
     except msgspec.ValidationError as error:
         raise WireError(NOT_A_MESSAGE, str(error)) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except _WRONG as error:
         raise WireError(NOT_A_MESSAGE, f"not JSON: {error}") from None

@@ -18,13 +18,17 @@ Percent = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 
 
+class Row(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A list in place of an object; texts and numbers only, so nothing for the collector."""
+
+
 class EventBody(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="what"
 ):
     """The kind of an event is its ``what``."""
 
 
-class Wager(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Wager(Row, frozen=True):
     """A progressive wager of one seat: ``[seat, cents, credits]``."""
 
     seat: Seat
@@ -32,7 +36,7 @@ class Wager(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     credits: Count = 1
 
 
-class Claim(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Claim(Row, frozen=True):
     """A share of the jackpot: ``[seat, hand, percent]``."""
 
     seat: Seat
@@ -40,7 +44,7 @@ class Claim(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
     percent: Percent
 
 
-class FixedAward(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class FixedAward(Row, frozen=True):
     """Paid at the table by odds or as a fixed sum: ``[seat, kind, cents]``.
 
     ``kind`` is the class of hand of an odds award, or ``envy``, ``magic card``, ``lucky player``.

@@ -1,0 +1,197 @@
+"""``underfelt keys``: CURVE keys of tables, signs and servers, from the device to the registry.
+
+A pair is made on the device that uses it; only the public file leaves it. The registry is the
+server's, and every change of it is an order of named people.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, Final
+
+import zmq
+
+from link.commands.io import (
+    EX_DATAERR,
+    EX_NOINPUT,
+    EX_OK,
+    Stop,
+    add_people,
+    add_place,
+    asked,
+    control_of,
+    ordered,
+    print_answer,
+    table_text,
+)
+from link.commands.verbs import Verb, run_verb
+from link.registry import ROLES, KeyRefused, read_csv
+from record.link.keys import (
+    KeyFileError,
+    fingerprint,
+    load_public,
+    load_secret,
+    write_pair,
+)
+
+HOUR_MS: Final = 3_600_000
+
+
+def _declare_new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--secret", metavar="FILE", required=True, help="stays on this device")
+    parser.add_argument("--public", metavar="FILE", required=True, help="goes to the registry")
+
+
+def _new(options: argparse.Namespace) -> int:
+    public, secret = zmq.curve_keypair()
+    made = write_pair(Path(options.secret), Path(options.public), secret, public)
+    print(f"{options.secret} (mode 0400), {options.public}: fingerprint {made}")
+    return EX_OK
+
+
+def _declare_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a secret or public key file")
+
+
+def _show(options: argparse.Namespace) -> int:
+    """The fingerprint alone; of a secret file that of its public key."""
+    path = Path(options.file)
+    try:
+        kind, public = "public key", load_public(path)
+    except KeyFileError as error:
+        if error.code != "E-KEY-104":
+            raise
+        kind, public = "secret key", zmq.curve_public(load_secret(path).reveal()).decode()
+    print(f"{options.file}: {kind}, fingerprint {fingerprint(public)}")
+    return EX_OK
+
+
+def _declare_enrol(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the table's or sign's name")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="its public key file")
+    parser.add_argument("--role", choices=ROLES, default="table")
+    parser.add_argument("--csv", metavar="FILE", help="many at once: lines of name,key[,role]")
+    add_people(parser)
+    add_place(parser)
+
+
+def _enrol(options: argparse.Namespace) -> int:
+    if (options.csv is None) == (options.name is None or options.file is None):
+        raise Stop("expected NAME FILE, or --csv FILE", 64)
+    if options.csv is None:
+        keys = [[options.name, load_public(Path(options.file)), options.role]]
+    else:
+        keys = _from_csv(Path(options.csv))
+    answer = ordered(options, {"what": "enrol keys", "keys": keys})
+    listed = "\n".join(f"{name}: {fingerprint(key)}" for name, key, _ in keys)
+    print_answer(options, {**answer, "keys": len(keys)}, listed)
+    return EX_OK
+
+
+def _from_csv(path: Path) -> list[list[str]]:
+    try:
+        text = path.read_text("utf-8")
+        keys = [[w.table, w.public, w.role] for w in read_csv(text)]
+    except OSError as error:
+        raise Stop(f"{path}: {error.strerror}", EX_NOINPUT) from None
+    except (KeyRefused, UnicodeDecodeError) as error:
+        raise Stop(f"{path}: {error}", EX_DATAERR) from None
+    if not keys:
+        raise Stop(f"{path}: no line with a key (E-KEY-113)", EX_DATAERR)
+    return keys
+
+
+def _declare_rotate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("file", metavar="FILE", help="its new public key file")
+    parser.add_argument("--role", choices=ROLES, default="table")
+    parser.add_argument(
+        "--overlap-hours", type=int, default=24, metavar="N", help="the old key is valid so long"
+    )
+    add_people(parser)
+    add_place(parser)
+
+
+def _rotate(options: argparse.Namespace) -> int:
+    if not 0 <= options.overlap_hours <= 24 * 365:
+        raise Stop("--overlap-hours: expected 0 to 8760", 64)
+    public = load_public(Path(options.file))
+    order = {
+        "what": "rotate key",
+        "key": [options.name, public, options.role],
+        "overlap_ms": options.overlap_hours * HOUR_MS,
+    }
+    answer = ordered(options, order)
+    said = f"{options.name}: {fingerprint(public)}; the old key ends in {options.overlap_hours} h"
+    print_answer(options, answer, said)
+    return EX_OK
+
+
+def _declare_revoke(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("which", metavar="WHICH", help="a name, a fingerprint or a key")
+    parser.add_argument("--why", required=True)
+    add_people(parser)
+    add_place(parser)
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    order = {"what": "revoke key", "which": options.which, "why": options.why}
+    answer = ordered(options, order)
+    said = f"{options.which}: revoked; its next message is refused, its connections are cut"
+    print_answer(options, answer, said)
+    return EX_OK
+
+
+def _declare_list(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+
+
+def _list(options: argparse.Namespace) -> int:
+    answer = asked(control_of(options), {"verb": "keys"})
+    rows = [
+        (key["role"], key["table"], key["fingerprint"], _state(key), key["by"])
+        for key in answer["keys"]
+    ]
+    print_answer(options, answer, table_text(("role", "name", "key", "state", "by"), rows))
+    return EX_OK
+
+
+def _state(key: dict[str, Any]) -> str:
+    if key["revoked_ms"]:
+        return "revoked"
+    return "valid" if key["valid"] else "not valid now"
+
+
+VERBS: Final = {
+    "new": Verb(
+        _declare_new,
+        _new,
+        "make a pair of keys on this device",
+        "new --secret link.key --public table-7.pub",
+    ),
+    "show": Verb(_declare_show, _show, "the fingerprint of a key file", "show table-7.pub"),
+    "enrol": Verb(
+        _declare_enrol,
+        _enrol,
+        "admit a table or a sign, or many",
+        "enrol table-7 table-7.pub --by k.lee --config link.toml",
+    ),
+    "rotate": Verb(
+        _declare_rotate,
+        _rotate,
+        "a new key; the old one ends later",
+        "rotate table-7 table-7-new.pub --overlap-hours 24 --by k.lee --config link.toml",
+    ),
+    "revoke": Verb(
+        _declare_revoke,
+        _revoke,
+        "refuse a key from now on; two people",
+        "revoke table-7 --why 'stolen' --by k.lee --by m.ng --config link.toml",
+    ),
+    "list": Verb(_declare_list, _list, "all keys and their state", "list --config link.toml"),
+}
+
+
+def run(argv: list[str]) -> int:
+    return run_verb("keys", "CURVE keys of tables, signs and servers.", VERBS, argv)

@@ -1,0 +1,139 @@
+"""``underfelt link``: runs the progressive-link server until it is stopped, and looks after it.
+
+underfelt link --config link.toml
+underfelt link init DIR | status | check | backup | restore
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from typing import Any, Final
+
+from link.commands.io import (
+    EX_CONFIG,
+    EX_OK,
+    EX_OSERR,
+    EX_SOFTWARE,
+    EX_TROUBLE,
+    Arguments,
+    Stop,
+    add_place,
+    asked,
+    control_of,
+    load_config,
+    print_answer,
+)
+from link.commands.link_init import declare_init, init
+from link.commands.link_store import backup, check, declare_backup, declare_check, declare_restore
+from link.commands.link_store import restore as restore_backup
+from link.commands.verbs import Verb, run_verb, usage
+from link.ledger.errors import LedgerBroken, PoolError
+from link.server.doors import DoorError
+from link.server.log import Log
+from link.server.start import start
+from link.store.errors import StoreError
+from record.link.keys import KeyFileError
+from record.notify import Notifier
+
+TEXT: Final = (
+    "The progressive-link server: underfelt link --config FILE runs it; the verbs look after it."
+)
+
+
+def run(argv: list[str]) -> int:
+    if argv and argv[0].partition("=")[0] == "--config":
+        return _serve(argv)
+    if argv and argv[0] in ("-h", "--help"):
+        print(usage("link", TEXT, VERBS), end="")
+        return EX_OK
+    return run_verb("link", TEXT, VERBS, argv)
+
+
+def _serve(argv: list[str]) -> int:
+    parser = Arguments("underfelt link", description="Run the progressive-link server.")
+    parser.add_argument("--config", required=True, metavar="FILE", help="link.toml")
+    options = parser.parse_args(argv)
+    log, notifier = Log(), Notifier.from_environment()
+    try:
+        config = load_config(options.config)
+        running = start(config, log, notifier)
+    except Stop as stop:
+        return _refused(stop.text, stop.code)
+    except (KeyFileError, StoreError, DoorError) as error:
+        return _refused(str(error), error.exit_code)
+    except OSError as error:
+        return _refused(f"{error.filename or options.config}: {error.strerror}", EX_OSERR)
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: running.server.stop())
+    for at in running.server.endpoints():
+        log.info(f"{config.name}: tables at {at['tables']}, signs at {at['signs'] or 'nowhere'}")
+    try:
+        running.run()
+    except StoreError as error:
+        return _refused(str(error), error.exit_code)
+    except PoolError as error:
+        return _refused(str(error), EX_CONFIG)
+    except LedgerBroken as error:
+        return _refused(f"the ledger does not balance: {error}", EX_SOFTWARE)
+    return EX_OK
+
+
+def _refused(text: str, code: int) -> int:
+    for line in text.splitlines():
+        print(f"underfelt link: {line}", file=sys.stderr)
+    return code
+
+
+# --- status ------------------------------------------------------------------------------------
+
+
+def _declare_status(parser: argparse.ArgumentParser) -> None:
+    add_place(parser)
+
+
+def _status(options: argparse.Namespace) -> int:
+    control = control_of(options)
+    status = asked(control, {"verb": "status"})
+    meters = asked(control, {"verb": "meters"}) if status["leading"] else {"meters": []}
+    print_answer(options, {**status, **meters}, _told(status, meters["meters"]))
+    return EX_OK if status["leading"] else EX_TROUBLE
+
+
+def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
+    word = f"leading, epoch {status['epoch']}" if status["leading"] else "standing by"
+    rows = [f"{status['server']}: {word}, {status['tables']} tables, {status['store']}"]
+    for at in status["endpoints"]:
+        rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
+    for meter in meters:
+        pending = f", {meter['pending']} pending" if meter["pending"] else ""
+        amount = f"{meter['cents'] // 100:,}.{meter['cents'] % 100:02}"
+        rows.append(f"  {meter['pool']}/{meter['level']}: {amount}{pending}")
+    return "\n".join(rows)
+
+
+VERBS: Final = {
+    "init": Verb(
+        declare_init,
+        init,
+        "a folder with configuration, keys, store and the first account",
+        "init /srv/link --account m.ng",
+    ),
+    "status": Verb(_declare_status, _status, "what the server is doing", "status --config F"),
+    "check": Verb(
+        declare_check, check, "everything that must hold in the store", "check --config link.toml"
+    ),
+    "backup": Verb(
+        declare_backup,
+        backup,
+        "a copy of the store, also while it runs",
+        "backup /backup/link-1 --config link.toml",
+    ),
+    "restore": Verb(
+        declare_restore,
+        restore_backup,
+        "a backup into an empty store; two people",
+        "restore /backup/link-1 --why 'disk' --by m.ng --by k.lee --config link.toml",
+    ),
+}

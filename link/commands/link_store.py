@@ -1,0 +1,148 @@
+"""``underfelt link check|backup|restore``: the store, with the server running or without."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from link import accounts
+from link.accounts import AccountRefused
+from link.commands.io import (
+    EX_DATAERR,
+    EX_NOPERM,
+    EX_OK,
+    EX_UNAVAILABLE,
+    Stop,
+    add_people,
+    asked,
+    load_config,
+    passwords,
+    print_answer,
+)
+from link.ledger.errors import PoolError
+from link.ledger.ledger import Ledger
+from link.ledger.orders import Person, Restore
+from link.rows import Group, Saved
+from link.store import open_store
+from link.store.backup import restore as restore_store
+from link.store.base import SqlStore
+from link.store.errors import StoreError
+
+LONG_S: Final = 3_600.0
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", required=True, help="link.toml")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+
+
+def declare_check(parser: argparse.ArgumentParser) -> None:
+    _declare(parser)
+
+
+def check(options: argparse.Namespace) -> int:
+    """The server must not be running on a SQLite store: it keeps the file to itself."""
+    store = _opened(load_config(options.config).store)
+    try:
+        counts = asdict(store.check())
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code) from None
+    finally:
+        store.close()
+    listed = ", ".join(f"{value} {name}" for name, value in counts.items() if name != "chain")
+    print_answer(options, counts, f"sound: {listed}\nchain {counts['chain']}")
+    return EX_OK
+
+
+def declare_backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a new file; its manifest goes beside it")
+    _declare(parser)
+
+
+def backup(options: argparse.Namespace) -> int:
+    config = load_config(options.config)
+    path = Path(options.file).absolute()
+    request = {"verb": "backup", "path": str(path)}
+    try:
+        manifest: dict[str, Any] = asked(config.control, request, LONG_S)["manifest"]
+    except Stop as stop:
+        if stop.code != EX_UNAVAILABLE:
+            raise
+        manifest = _backup_alone(config.store, path)  # nobody is running it
+    said = f"{path}: {manifest['bytes']} bytes, event {manifest['last_event']}"
+    print_answer(options, manifest, f"{said}\nsha256 {manifest['sha256']}")
+    return EX_OK
+
+
+def _backup_alone(where: str, path: Path) -> dict[str, Any]:
+    store = _opened(where)
+    try:
+        return asdict(store.backup(path, at_ms=_now_ms()))
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code) from None
+    finally:
+        store.close()
+
+
+def declare_restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a backup, with its manifest beside it")
+    parser.add_argument("--why", required=True, help="for the record")
+    add_people(parser)
+    _declare(parser)
+
+
+def restore(options: argparse.Namespace) -> int:
+    """Tables send again what the backup did not have; people of the backup's accounts answer."""
+    config = load_config(options.config)
+    given = passwords(options)
+
+    def explain(saved: Saved, epoch: int) -> Group:
+        people = _people(saved, given)
+        ledger = Ledger((), saved)
+        ledger.order(Restore(options.why), people, _now_ms())
+        return ledger.group(epoch)
+
+    store = _opened(config.store, create=True)
+    try:
+        store.migrate(at_ms=_now_ms())
+        manifest = restore_store(store, Path(options.file), explain=explain)
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code) from None
+    except PoolError as error:
+        raise Stop(str(error), EX_NOPERM) from None
+    finally:
+        store.close()
+    said = f"{config.store}: restored, event {manifest.last_event}; start the server"
+    print_answer(options, asdict(manifest), said)
+    return EX_OK
+
+
+def _people(saved: Saved, given: list[tuple[str, str]]) -> list[Person]:
+    known = {account.name: account for account in saved.accounts}
+    found = []
+    for name, password in given:
+        account = known.get(name)
+        if account is None or not accounts.fits(account, password):
+            raise Stop("wrong name or password, or the account is locked (E-ACT-001)", EX_NOPERM)
+        found.append(account)
+    try:
+        accounts.check_authority("restore", tuple(found), known)
+    except AccountRefused as error:
+        raise Stop(str(error), EX_NOPERM) from None
+    return [Person(account.name, account.role) for account in found]
+
+
+def _opened(where: str, *, create: bool = False) -> SqlStore:
+    try:
+        return open_store(where, create=create)
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code) from None
+    except OSError as error:
+        raise Stop(f"{where}: {error.strerror}", EX_DATAERR) from None
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

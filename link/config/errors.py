@@ -1,0 +1,44 @@
+"""What is wrong with ``link.toml``: every problem with its file, key, value and choices."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Problem(NamedTuple):
+    code: str
+    key: str
+    text: str
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used: exit 78."""
+
+    exit_code = 78
+
+    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
+        lines = (f"{path}: {p.key}: {p.text} ({p.code})" for p in problems)
+        # A key may hold half a character; the message must be printable all the same.
+        super().__init__("\n".join(lines).encode("utf-8", "backslashreplace").decode())
+        self.path, self.problems = path, list(problems)
+        self.code = problems[0].code
+
+
+def shown(value: object, limit: int = 80) -> str:
+    """A value as the file has it, cut to a readable length."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def unknown(where: str, name: str, value: object, choices: Sequence[str]) -> Problem:
+    close = get_close_matches(name, choices, n=1)
+    said = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(choices)}"
+    key = f"{where}.{name}" if where else name
+    return Problem("E-LNK-051", key, f"{shown(value)}: no such key; {said}")

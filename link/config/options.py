@@ -1,0 +1,129 @@
+"""Every option of the server besides its pools, once: kind, default, meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+Convert = Callable[[object], Any]
+MUST: Final = object()
+"""No default: the operator states it."""
+
+
+class Bad(ValueError):
+    """A value that is not of its kind; the text says what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    convert: Convert
+    default: Any
+    text: str
+
+
+def between(least: int, most: int) -> Convert:
+    def convert(value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise Bad(f"expected a whole number, {least} to {most}")
+        return value
+
+    return convert
+
+
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Bad("expected true or false")
+    return value
+
+
+def a_name(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
+        raise Bad("expected 1 to 64 letters, digits, . _ -")
+    return value
+
+
+def a_path(value: object) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise Bad("expected the path of a file, as text")
+    return value
+
+
+def a_secret(value: object) -> str:
+    text = a_path(value)
+    name = text.removeprefix("credential:")
+    if name != text and re.fullmatch(r"[A-Za-z0-9._-]{1,100}", name) is None:
+        raise Bad('expected "credential:NAME", the name of a systemd credential')
+    return text
+
+
+def a_secret_or_nothing(value: object) -> str:
+    return "" if value == "" else a_secret(value)
+
+
+def a_store(value: object) -> str:
+    if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
+        return value
+    if isinstance(value, str) and value.startswith("sqlite:") and value != "sqlite:":
+        return value
+    raise Bad('expected "sqlite:PATH" or "postgresql://..."')
+
+
+def an_endpoint(value: object) -> str:
+    host = r"([A-Za-z0-9.-]{1,253}|\*|\[[0-9a-fA-F:.]{2,45}\])"
+    found = re.fullmatch(rf"tcp://{host}:(\d{{1,5}}|\*)", value) if isinstance(value, str) else None
+    if found is None or (found[2] != "*" and not 1 <= int(found[2]) <= 65535):
+        raise Bad('expected "tcp://ADDRESS:PORT", an address of this machine')
+    return found[0]
+
+
+def an_endpoint_or_nothing(value: object) -> str:
+    return "" if value == "" else an_endpoint(value)
+
+
+def an_address(value: object) -> str:
+    if value not in ("127.0.0.1", "::1"):
+        raise Bad('expected "127.0.0.1" or "::1": nobody else has to read it')
+    return str(value)
+
+
+SERVER: Final[dict[str, Option]] = {
+    "name": Option(a_name, MUST, "this server's own name; no other server has it"),
+    "store": Option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."'),
+    "control": Option(a_path, "control.sock", "socket of status, orders and backup"),
+    "sealing_key": Option(
+        a_secret_or_nothing, "", "seals the hidden amounts of mystery levels; needed with one"
+    ),
+    "beat_ms": Option(between(100, 60_000), 1_000, "interval of heartbeats"),
+    "lease_ms": Option(
+        between(500, 60_000), 5_000, "another server may lead so long after this one's last word"
+    ),
+    "publish_ms": Option(between(10, 60_000), 100, "between two publications of meters at least"),
+    "rebind_ms": Option(
+        between(0, 60_000), 30_000, "connections of a revoked key are cut so much later at most"
+    ),
+    "check_recent": Option(
+        between(0, 2**31), 0, "events whose chain is checked at a start; 0 for all of them"
+    ),
+}
+DOOR: Final[dict[str, Option]] = {
+    "tables": Option(an_endpoint, MUST, "where tables connect"),
+    "signs": Option(an_endpoint_or_nothing, "", "where meters are published; empty for nowhere"),
+    "secret_key": Option(a_secret, MUST, 'a file of mode 0400, or "credential:NAME"'),
+}
+LIMITS: Final[dict[str, Option]] = {
+    "group_most": Option(between(1, 10_000), 512, "messages in one group"),
+    "handshake_ms": Option(between(100, 10_000), 10_000, "a handshake takes no longer"),
+    "backlog": Option(between(1, 65_535), 1_024, "connections waiting for their handshake"),
+    "receive_messages": Option(between(1, 10_000), 64, "of one connection, waiting to be read"),
+    "send_messages": Option(between(10, 100_000), 1_000, "answers waiting for one connection"),
+}
+HTTP: Final[dict[str, Option]] = {
+    "on": Option(flag, False, "serve metrics and health over HTTP"),
+    "address": Option(an_address, "127.0.0.1", "where HTTP listens"),
+    "port": Option(between(1, 65_535), 9_632, "port of HTTP"),
+}
+SECTIONS: Final = {"server": SERVER, "limits": LIMITS, "http": HTTP}
+TOP_LEVEL: Final = ("server", "door", "limits", "http", "pools")
+MOST_DOORS: Final = 8

@@ -1,0 +1,64 @@
+"""Other threads ask, the loop answers: the only way to the sockets, the ledger and the store."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final
+
+Answer = Mapping[str, Any]
+TIMEOUT_S: Final = 10.0
+
+
+@dataclass(slots=True)
+class Request:
+    """``verb`` and its arguments; what it leads to is answered after the commit."""
+
+    verb: str
+    given: Mapping[str, Any]
+    done: Future[Answer] = field(default_factory=Future)
+
+
+class Bridge:
+    def __init__(self) -> None:
+        self._waiting: deque[Request] = deque()
+        self._lock = Lock()
+        self._closed = False
+        self.wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        """Readable when somebody waits."""
+
+    def ask(
+        self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = TIMEOUT_S
+    ) -> Answer:
+        """From any thread but the loop's; ``TimeoutError`` if the loop does not answer."""
+        request = Request(verb, given or {})
+        with self._lock:
+            if self._closed:
+                raise ConnectionError("the server stops")
+            self._waiting.append(request)
+            self.wake()
+        return request.done.result(timeout_s)
+
+    def wake(self) -> None:
+        """Also from a signal handler."""
+        os.eventfd_write(self.wake_fd, 1)
+
+    def take(self) -> list[Request]:
+        with suppress(BlockingIOError):
+            os.eventfd_read(self.wake_fd)
+        taken = []
+        while self._waiting:
+            taken.append(self._waiting.popleft())
+        return taken
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for request in self.take():
+                request.done.set_exception(ConnectionError("the server stops"))
+            os.close(self.wake_fd)

@@ -1,0 +1,203 @@
+"""The control socket: one JSON request per line, one answer. Its own threads; the loop decides.
+
+Who connects is known from the socket (SO_PEERCRED) and must be in its group; who orders proves a
+named account with a password. Passwords are checked here, one at a time, so that guessing is slow
+and the loop never waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from link import accounts
+from link.accounts import AccountRefused
+from link.rows import AccountRow
+from link.server.bridge import Answer, Bridge
+from link.server.log import Log
+from link.server.office import WRONG
+from link.server.orders import read_order
+
+LONGEST: Final = 1 << 20
+MODE: Final = 0o660
+AT_ONCE: Final = 8
+IDLE_S: Final = 30.0
+AWAY_S: Final = 0.2
+MOST_PEOPLE: Final = 3
+QUESTIONS: Final = frozenset(
+    ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "awards", "alarms")
+)
+
+
+class Control:
+    def __init__(self, path: Path, bridge: Bridge, log: Log) -> None:
+        self.path = path
+        self._bridge, self._log = bridge, log
+        self._socket: socket.socket | None = None
+        self._free = threading.Semaphore(AT_ONCE)
+        self._one_guess = threading.Lock()
+        self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
+            "order": self._order,
+            "backup": self._backup,
+        }
+
+    def start(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.unlink(missing_ok=True)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        old = os.umask(0o777 & ~MODE)
+        try:
+            self._socket.bind(str(self.path))
+        finally:
+            os.umask(old)
+        self._socket.listen(AT_ONCE)
+        threading.Thread(target=self._accept, name="control", daemon=True).start()
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self.path.unlink(missing_ok=True)
+
+    def _accept(self) -> None:
+        assert self._socket is not None
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return  # closed
+            if not self._free.acquire(blocking=False):
+                _turn_away(connection)
+                continue
+            threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+
+    def _talk(self, connection: socket.socket) -> None:
+        try:
+            with connection, connection.makefile("rb") as lines:
+                connection.settimeout(IDLE_S)
+                uid = _peer_uid(connection)
+                while line := lines.readline(LONGEST + 1):
+                    if len(line) > LONGEST:
+                        break
+                    connection.sendall(_line(self.answer(line, uid)))
+        except OSError:
+            pass  # gone
+        finally:
+            self._free.release()
+
+    def answer(self, line: bytes, uid: int) -> Answer:
+        try:
+            request = json.loads(line)
+        except (ValueError, RecursionError):
+            return {"error": "E-SVC-001", "text": "a request is one JSON object per line"}
+        verb = request.get("verb") if isinstance(request, dict) else None
+        try:
+            if isinstance(verb, str) and verb in QUESTIONS:
+                return self._bridge.ask(verb)
+            if isinstance(verb, str) and verb in self._verbs:
+                return self._verbs[verb](request, uid)
+        except (TimeoutError, ConnectionError):
+            return {"error": "E-SVC-006", "text": "the server does not answer; is it stopping?"}
+        except AccountRefused as error:
+            return {"error": error.code, "text": error.text}
+        known = ", ".join(sorted((*QUESTIONS, *self._verbs)))
+        return {"error": "E-SVC-002", "text": f"{verb!r}: no such verb; expected {known}"}
+
+    def _backup(self, request: Mapping[str, Any], uid: int) -> Answer:
+        if uid not in (0, os.geteuid()):
+            return {"error": "E-SVC-007", "text": "only the server's own user may back it up"}
+        path = request.get("path")
+        if not isinstance(path, str) or not path.startswith("/"):
+            return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
+        return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
+
+    # --- orders -----------------------------------------------------------------------------------
+
+    def _order(self, request: Mapping[str, Any], uid: int) -> Answer:
+        by, raw = request.get("by"), request.get("order")
+        if not isinstance(by, list) or not 1 <= len(by) <= MOST_PEOPLE:
+            text = f"by: expected 1 to {MOST_PEOPLE} of [account, password]"
+            return {"error": "E-SVC-001", "text": text}
+        if not isinstance(raw, dict):
+            return {"error": "E-SVC-001", "text": "order: expected a JSON object"}
+        people = []
+        for pair in by:
+            if not (
+                isinstance(pair, list) and len(pair) == 2 and all(isinstance(s, str) for s in pair)
+            ):
+                return {"error": "E-SVC-001", "text": "by: expected [account, password]"}
+            people.append(self._proved(pair[0], pair[1]))
+        stated = _without_password(raw)
+        try:
+            order = read_order(json.dumps(stated).encode())
+        except ValueError as error:
+            return {"error": "E-ACT-007", "text": f"order: {error}"}
+        answer = self._bridge.ask("order", {"order": order, "people": tuple(people)})
+        done = answer.get("error", "done")
+        what = str(raw.get("what", ""))[:40]
+        self._log.info(f"order {what!r} by {' and '.join(people)}: {done}", uid=uid)
+        return answer
+
+    def _proved(self, name: str, password: str) -> str:
+        with self._one_guess:
+            answer = self._bridge.ask("account", {"name": name})
+            if "error" in answer:
+                raise AccountRefused(answer["error"], answer["text"])
+            account: AccountRow | None = answer["account"]
+            if accounts.fits(account, password):
+                return name
+            self._bridge.ask("failed", {"name": name})
+            self._log.warning(f"wrong password for {name[:32]!r}", fault_code="E-ACT-001")
+        raise AccountRefused("E-ACT-001", WRONG)
+
+
+def _turn_away(connection: socket.socket) -> None:
+    """What it says is read and dropped: closed with something unread, the answer would be lost."""
+    with suppress(OSError), connection:
+        connection.settimeout(AWAY_S)
+        connection.sendall(_line({"error": "E-SVC-003", "text": "busy; try again"}))
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(LONGEST):
+            pass
+
+
+def _without_password(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The hash in place of the password; a hash from outside is not taken."""
+    order = dict(raw)
+    if order.get("what") not in ("add account", "set password"):
+        return order
+    password, name = order.pop("password", None), order.get("name")
+    if "scrypt" in order or not isinstance(password, str) or not isinstance(name, str):
+        raise AccountRefused("E-ACT-003", "expected name and password as texts")
+    wrong = accounts.weakness(password, name)
+    if wrong is not None:
+        raise AccountRefused("E-ACT-003", f"password: {wrong}")
+    order["scrypt"] = accounts.hashed(password, secrets.token_bytes(accounts.SALT_BYTES))
+    return order
+
+
+def _peer_uid(connection: socket.socket) -> int:
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", found)[1])
+
+
+def _line(answer: Answer) -> bytes:
+    return json.dumps(answer).encode() + b"\n"
+
+
+def ask(path: Path, request: Mapping[str, Any], timeout_s: float = 15.0) -> dict[str, Any]:
+    """One request, for commands; OSError if nobody listens."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout_s)
+        connection.connect(str(path))
+        connection.sendall(_line(request))
+        with connection.makefile("rb") as stream:
+            answer = json.loads(stream.readline() or b"{}")
+    return answer if isinstance(answer, dict) else {}

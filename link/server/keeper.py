@@ -1,0 +1,108 @@
+"""Leading, and committing in the leader's name: the store's errors become two outcomes.
+
+Either the group is durable, or this server stops leading at once (``StepDown``): what it has in
+memory may not be what is stored, so it says nothing more and builds everything anew from the store
+when it leads again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import sleep
+from typing import Final, NoReturn
+
+from link.rows import Group
+from link.store.contract import Store
+from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
+
+TRIES: Final = 3
+PAUSE_S: Final = 0.05
+SETTLING_S: Final = 2.0
+
+
+class StepDown(Exception):
+    """Not the leader any more, or not able to lead."""
+
+
+class Keeper:
+    def __init__(
+        self, store: Store, holder: str, lease_ms: int, pause: Callable[[float], None] = sleep
+    ) -> None:
+        self.store = store
+        self.epoch = 0
+        """0: another server leads, or nobody does."""
+        self._holder, self._lease_ms, self._pause = holder, lease_ms, pause
+        self._renewed_ms = 0
+        self.next_ms = 0
+        """When ``lead`` wants to be called next; monotonic."""
+
+    def lead(self, mono_ms: int) -> bool:
+        """Take or keep the lead; True if it has just been taken. ``StepDown`` if it is lost."""
+        self.next_ms = mono_ms + self._lease_ms // 3
+        if not self.epoch:
+            try:
+                epoch = self.store.lead(self._holder, self._lease_ms)
+            except (Failed, Unknown) as error:
+                raise StepDown(str(error)) from None
+            if epoch is None:
+                return False
+            self.epoch, self._renewed_ms = epoch, mono_ms
+            return True
+        try:
+            self.store.renew(self.epoch)
+            self._renewed_ms = mono_ms
+        except Fenced as error:
+            self._lost(str(error))
+        except (Failed, Unknown) as error:
+            if mono_ms - self._renewed_ms >= self._lease_ms:
+                self._lost(str(error))
+            self.next_ms = mono_ms + self._lease_ms // 10
+        return False
+
+    def overdue(self, mono_ms: int) -> bool:
+        """The lease may be over (this process was stopped for a while): renew before a word."""
+        return bool(self.epoch) and mono_ms - self._renewed_ms >= self._lease_ms
+
+    def commit(self, group: Group) -> None:
+        """Durable when it returns."""
+        for _ in range(TRIES):
+            try:
+                self.store.commit(group)
+                return
+            except Failed as error:
+                failed: StoreError = error
+            except Unknown as error:
+                failed = error
+                if self._settled(group):
+                    return
+            except (Fenced, Conflict) as error:
+                self._lost(str(error))
+            self._pause(PAUSE_S)
+        self._lost(str(failed))
+
+    def forget(self) -> None:
+        """Whatever it was, it leads no more; another try comes in its time."""
+        self.epoch = 0
+
+    def resign(self) -> None:
+        if self.epoch:
+            epoch, self.epoch = self.epoch, 0
+            self.store.resign(epoch)
+
+    def _settled(self, group: Group) -> bool:
+        """After an unknown outcome: True if it is durable, False if it may be given again."""
+        waited = 0.0
+        while True:
+            try:
+                return self.store.settle(group)
+            except Unknown as error:
+                if waited >= SETTLING_S:
+                    self._lost(str(error))
+                self._pause(PAUSE_S)
+                waited += PAUSE_S
+            except (Failed, Fenced, Conflict) as error:
+                self._lost(str(error))
+
+    def _lost(self, why: str) -> NoReturn:
+        self.epoch = 0
+        raise StepDown(why)

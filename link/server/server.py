@@ -1,0 +1,431 @@
+"""The loop: take all that waits, step, commit one group, answer. One thread owns all of it.
+
+Nothing is answered before its group is durable. When the lead is lost everything in memory is
+thrown away and nothing more is said but "not the leader"; it is built anew from the store when this
+server leads again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+import zmq
+
+from link.ledger.ledger import Ledger
+from link.ledger.mystery import Sealer
+from link.ledger.terms import Pool
+from link.rows import KeyRow
+from link.server.bridge import Bridge
+from link.server.doors import TOPIC, Doors
+from link.server.floor import Floor
+from link.server.gate import Alarms, Gate
+from link.server.keeper import Keeper, StepDown
+from link.server.log import Log
+from link.server.office import Office
+from link.server.service import Service
+from link.server.sessions import Peer
+from link.store.contract import Store
+from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
+from record.link.codec import encode
+from record.link.messages import Bye, Meters, MeterValue, Refused
+from record.notify import Notifier
+
+IDLE_MS: Final = 250
+"""The longest sleep: timers are looked at so often."""
+NOT_LEADING: Final = Refused("E-LNK-020", "this server does not lead; try the next one")
+STANDBY_RELOAD_MS: Final = 30_000
+ADMITTED_AT_ONCE: Final = 256
+QUICK: Final = int(zmq.NOBLOCK)
+QUICK_MORE: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
+"""Plain numbers: joining two flags at every message takes longer than sending it."""
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int: ...
+    def mono_ms(self) -> int: ...
+
+
+class SystemClock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def mono_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the configuration says about this server."""
+
+    name: str
+    pools: Sequence[Pool] = ()
+    beat_ms: int = 1_000
+    publish_ms: int = 100
+    """Between two publications at least."""
+    rebind_ms: int = 30_000
+    """After a revocation the connections of that door are dropped so much later, at most."""
+    group_most: int = 512
+    """Messages in one group."""
+    check_recent: int | None = None
+    """Events whose chain is checked at a start; None for all of them."""
+
+
+@dataclass(slots=True)
+class Means:
+    """What a server is given to work with."""
+
+    store: Store
+    keeper: Keeper
+    doors: Doors
+    bridge: Bridge = field(default_factory=Bridge)
+    log: Log = field(default_factory=Log)
+    clock: Clock = field(default_factory=SystemClock)
+    notifier: Notifier = field(default_factory=lambda: Notifier(None))
+    sealer: Sealer | None = None
+    chance: Callable[[], bytes] | None = None
+
+
+class Server:
+    def __init__(self, plan: Plan, means: Means) -> None:
+        self.plan, self._means = plan, means
+        self._doors, self._keeper, self._log = means.doors, means.keeper, means.log
+        self.gate = Gate()
+        self.office = Office(self.gate)
+        self.floor: Floor | None = None
+        self.counts: Counter[str] = Counter()
+        self._service = Service(self, means.bridge, means.store)
+        self._poller = zmq.Poller()
+        self._sequence = 0
+        self._shown: tuple[MeterValue, ...] | None = None
+        """None: somebody waits for a snapshot."""
+        self._changed = False
+        """Something was committed, or somebody subscribed, since the last publication."""
+        self._published_ms = self._reloaded_ms = self._expired_ms = self._tended_ms = 0
+        self._rebind_ms: dict[str, int] = {}
+        """What is to be bound anew, ``tables`` or ``signs``, and when."""
+        self._denied = Alarms(1_000)
+        self._more = self._ready = self._stopping = False
+        self._fed_ms = 0
+        self._trouble = ""
+
+    # --- life -------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Bound and listening; who leads is decided with the first turns."""
+        self._doors.open()
+        self._listen()
+
+    def run(self) -> None:
+        while not self._stopping:
+            self.turn(self._patience_ms())
+
+    def stop(self) -> None:
+        """From a signal handler."""
+        self._stopping = True
+        self._means.bridge.wake()
+
+    def close(self) -> None:
+        """Everybody is told, the lead is given back, the store is closed."""
+        self._means.notifier.stopping()
+        floor, self.floor = self.floor, None
+        if floor is not None:
+            for peer, data in floor.end(Bye("the server stops")):
+                self._send(None, peer, data)
+        self._service.abandon("the server stops")
+        self._doors.close(linger_ms=200)
+        try:
+            self._keeper.resign()
+        except StoreError as error:
+            self._log.warning(str(error), fault_code=error.code)
+        self._means.store.close()
+        self._means.bridge.close()
+
+    def _listen(self) -> None:
+        self._poller = zmq.Poller()
+        for socket in self._doors.all():
+            self._poller.register(socket, zmq.POLLIN)
+        self._poller.register(self._means.bridge.wake_fd, zmq.POLLIN)
+
+    def _patience_ms(self) -> int:
+        if self._more:
+            return 0
+        mono = self._means.clock.mono_ms()
+        wait = min(IDLE_MS, self._keeper.next_ms - mono)
+        if self.floor is not None:
+            due = self.floor.ledger.due_ms()
+            if due is not None:
+                wait = min(wait, due - self._means.clock.now_ms())
+            # What changed since is shown as soon as it may be; otherwise once in every interval.
+            pause = self.plan.publish_ms if self._changed else self.plan.beat_ms
+            wait = min(wait, self._published_ms + pause - mono)
+        return max(wait, 0)
+
+    # --- one turn ---------------------------------------------------------------------------------
+
+    def turn(self, wait_ms: int) -> None:
+        ready = dict(self._poller.poll(wait_ms))
+        now, mono = self._means.clock.now_ms(), self._means.clock.mono_ms()
+        self._ended(self.gate.refresh(now), mono)
+        try:
+            if mono >= self._keeper.next_ms or self._keeper.overdue(mono):
+                self._lead(now, mono)
+            if self.floor is not None:
+                self.floor.at(now, mono)
+            if self._doors.zap in ready:
+                self._admit(mono)
+            self._drain(ready)
+            self._service.serve()
+            if self.floor is not None:
+                self._conclude(self.floor, mono)
+            else:
+                self._service.idle()
+            self._look_after(mono)
+        except (StepDown, Failed, Unknown, Fenced, Conflict) as error:
+            self._keeper.forget()
+            self._step_down(str(error))
+
+    def _drain(self, ready: dict[Any, int]) -> None:
+        self._more = False
+        for number, door in enumerate(self._doors.tables):
+            if door in ready:
+                self._take_from(number, door)
+        for sign in self._doors.signs:
+            if sign is not None and sign in ready:
+                self._subscriptions(sign)
+
+    def _take_from(self, number: int, door: zmq.Socket[bytes]) -> None:
+        receive, holder, floor = door.recv, self.gate.holder, self.floor
+        try:
+            for _ in range(self.plan.group_most):
+                peer = (number, receive(QUICK))
+                frame = receive(QUICK, copy=False)
+                data = self._whole(door) if frame.more else frame.bytes
+                if floor is None:
+                    self._send(None, peer, encode(NOT_LEADING))
+                    continue
+                key = holder(_user_of(frame))
+                if key is None:
+                    self.counts["revoked"] += 1
+                    floor.refuse_key(peer)
+                else:
+                    floor.take(peer, key, data)
+            self._more = True
+        except zmq.Again:
+            pass
+
+    def _whole(self, door: zmq.Socket[bytes]) -> bytes:
+        """A message of several frames is none of ours: what is left of it is taken and dropped."""
+        more = True
+        while more:
+            rest = door.recv(QUICK, copy=False)
+            more = rest.more
+        return b""
+
+    def _conclude(self, floor: Floor, mono: int) -> None:
+        floor.tick()
+        if mono - self._expired_ms >= self.plan.beat_ms:
+            self._expired_ms = mono
+            floor.expire()
+        group = floor.ledger.group(floor.epoch)
+        self.office.into(group)
+        if group:
+            self._keeper.commit(group)
+            self._changed = True
+            self.counts["groups"] += 1
+            for alarm in group.alarms:
+                self._log.warning(alarm.text, table_id=alarm.table, fault_code=alarm.code)
+            self.office.committed()
+            self._ended(self.gate.refresh(floor.now_ms), mono)
+        for peer, data in floor.answers():
+            self._send(floor, peer, data)
+        self._service.committed()
+        self._publish(floor, mono)
+
+    def _send(self, floor: Floor | None, peer: Peer, data: bytes) -> None:
+        door = self._doors.tables[peer[0]]
+        try:
+            door.send(peer[1], QUICK_MORE)
+            door.send(data, QUICK)
+        except zmq.ZMQError:  # gone, or so slow that its queue is full: it must say hello again
+            if floor is not None:
+                floor.drop(peer)
+
+    # --- handshakes -------------------------------------------------------------------------------
+
+    def _admit(self, mono: int) -> None:
+        for _ in range(ADMITTED_AT_ONCE):
+            try:
+                request = self._doors.zap.recv_multipart(QUICK)
+            except zmq.Again:
+                break
+            answer, denied = self.gate.answer(request)
+            self._doors.zap.send_multipart(answer)
+            self.counts["denied" if denied else "admitted"] += 1
+            if denied is not None:
+                told = self._denied.raised("", f"{denied.address}: {denied.why}", mono)
+                if told is not None:
+                    self._alarm_denied(told)
+
+    def _alarm_denied(self, text: str) -> None:
+        if self.floor is not None:
+            self.floor.alarm("E-LNK-042", "", f"handshake refused: {text}")
+        else:
+            self._log.warning(f"handshake refused: {text}", fault_code="E-LNK-042")
+
+    # --- meters -----------------------------------------------------------------------------------
+
+    def _subscriptions(self, door: zmq.Socket[bytes]) -> None:
+        try:
+            while True:
+                told = door.recv(QUICK)
+                if told[:1] == b"\x01":
+                    self._changed, self._shown = True, None
+        except zmq.Again:
+            pass
+
+    def _publish(self, floor: Floor, mono: int) -> None:
+        """Absolute values; when they changed, when somebody came, and once in every interval."""
+        if mono - self._published_ms < self.plan.publish_ms:
+            return
+        due = mono - self._published_ms >= self.plan.beat_ms
+        if not (due or self._changed):
+            return
+        self._changed = False
+        meters = floor.ledger.meters()
+        if not due and meters == self._shown:
+            return
+        self._sequence += 1
+        self._published_ms, self._shown = mono, meters
+        data = encode(Meters(self.plan.name, floor.epoch, self._sequence, meters))
+        for door in self._doors.signs:
+            if door is not None:
+                door.send(TOPIC, QUICK_MORE)
+                door.send(data, QUICK)
+        self.counts["published"] += 1
+
+    # --- leading ----------------------------------------------------------------------------------
+
+    def _lead(self, now: int, mono: int) -> None:
+        if self._keeper.lead(mono):
+            self._begin(now, mono)
+        elif not self._keeper.epoch and (
+            not self._reloaded_ms or mono - self._reloaded_ms >= STANDBY_RELOAD_MS
+        ):
+            # A standby answers handshakes too: tables are told to try the next server.
+            self._reloaded_ms = mono
+            self.office.load(self._means.store.load())
+        self._tell_ready()
+
+    def _begin(self, now: int, mono: int) -> None:
+        store = self._means.store
+        self._means.notifier.more_time(60_000_000)
+        if not self.counts["led"]:
+            store.check(recent=self.plan.check_recent)
+        saved = store.load()
+
+        def recall(journal: str, n: int) -> str | None:
+            row = store.event(journal, n)
+            return None if row is None else row.hash
+
+        ledger = Ledger(
+            self.plan.pools,
+            saved,
+            recall=recall,
+            sealer=self._means.sealer,
+            chance=self._means.chance,
+        )
+        ledger.open(now)
+        group = ledger.group(self._keeper.epoch)
+        if group:
+            self._keeper.commit(group)
+        self.office.load(saved)
+        self.gate.refresh(now)
+        self.counts["led"] += 1
+        self.floor = Floor(
+            ledger, server=self.plan.name, epoch=self._keeper.epoch, beat_ms=self.plan.beat_ms
+        )
+        self.floor.at(now, mono)
+        self._log.info(f"leading, epoch {self._keeper.epoch}, {store.place}")
+
+    def _step_down(self, why: str) -> None:
+        floor, self.floor = self.floor, None
+        if floor is not None or why != self._trouble:
+            self._log.error(f"not leading: {why}", fault_code="E-LNK-020")
+        self._trouble = why
+        self._service.abandon("this server does not lead (E-LNK-020)")
+        if floor is not None:
+            for peer, data in floor.end(NOT_LEADING):
+                self._send(None, peer, data)
+
+    def _tell_ready(self) -> None:
+        if not self._ready:
+            self._ready = True
+            self._means.notifier.ready(self.status_line())
+
+    # --- upkeep -----------------------------------------------------------------------------------
+
+    def _look_after(self, mono: int) -> None:
+        for _, text in self._denied.due(mono):
+            self._alarm_denied(text)
+        for kind, at in list(self._rebind_ms.items()):
+            if mono >= at:
+                del self._rebind_ms[kind]
+                self._rebind(kind)
+        if not self._more and mono - self._tended_ms >= 1_000:
+            self._tended_ms = mono
+            self._means.store.tend()
+        watchdog_us = self._means.notifier.watchdog_us or 3_000_000
+        if mono - self._fed_ms >= watchdog_us // 3_000:
+            self._fed_ms = mono
+            self._means.notifier.feed()
+            self._means.notifier.status(self.status_line())
+
+    def _ended(self, rows: Sequence[KeyRow], mono: int) -> None:
+        """Keys that are over: they hear no more meters, and a revoked one is cut off altogether."""
+        for row in rows:
+            kinds = ("signs", "tables") if row.revoked_ms and row.role == "table" else ("signs",)
+            for kind in kinds:
+                at = mono + self.plan.rebind_ms
+                self._rebind_ms[kind] = min(self._rebind_ms.get(kind, at), at)
+
+    def _rebind(self, kind: str) -> None:
+        """A revoked key is cut off from what it still hears; everybody else connects again."""
+        for number in range(len(self._doors.tables)):
+            if kind == "signs":
+                self._doors.reopen_signs(number)
+                continue
+            self._doors.reopen_tables(number)
+            if self.floor is not None:
+                for session in [s for s in self.floor.sessions if s.peer[0] == number]:
+                    self.floor.drop(session.peer)
+        self._listen()
+        self._log.info(f"{kind}: connections dropped, a key has ended")
+
+    def turn_between(self) -> None:
+        """Work goes on while something long is done in the loop."""
+        self.turn(0)
+
+    def now_ms(self) -> int:
+        return self._means.clock.now_ms()
+
+    def endpoints(self) -> list[dict[str, str]]:
+        return [{"tables": tables, "signs": signs} for tables, signs in self._doors.bound]
+
+    def status_line(self) -> str:
+        floor = self.floor
+        if floor is None:
+            return f"{self.plan.name}: standing by"
+        return f"{self.plan.name}: leading, epoch {floor.epoch}, {len(floor.sessions)} tables"
+
+
+def _user_of(frame: zmq.Frame) -> str:
+    """Whom the handshake admitted; never from the message itself."""
+    try:
+        user = frame.get("User-Id")
+    except zmq.ZMQError:
+        return ""
+    return user if isinstance(user, str) else ""

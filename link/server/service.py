@@ -1,0 +1,220 @@
+"""What people and programs on this machine may ask of the loop, and its answers.
+
+Questions are answered from memory and store at once; whatever changes something is answered after
+its group is durable, or with the reason why nothing was done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from link.accounts import AccountRefused, is_disabled
+from link.ledger.errors import PoolError
+from link.registry import KeyRefused, is_valid
+from link.rows import AccountRow, KeyRow
+from link.server.bridge import Answer, Bridge, Request
+from link.server.floor import Floor
+from link.store.contract import Store
+from link.store.errors import StoreError
+from record.link.keys import fingerprint
+
+if TYPE_CHECKING:
+    from link.server.server import Server
+
+MOST_ROWS: Final = 1_000
+
+
+class NotLeading(Exception):
+    """Only the leader knows, or may."""
+
+
+class Service:
+    def __init__(self, server: Server, bridge: Bridge, store: Store) -> None:
+        self._server, self._bridge, self._store = server, bridge, store
+        self._after: list[tuple[Request, Answer]] = []
+        self._busy = False
+        self._verbs: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
+            "status": self._status,
+            "meters": self._meters,
+            "tables": self._tables,
+            "pools": self._pools,
+            "keys": self._keys,
+            "accounts": self._accounts,
+            "journals": self._journals,
+            "awards": self._awards,
+            "alarms": self._alarms,
+            "account": self._account,
+            "failed": self._failed,
+            "order": self._order,
+        }
+
+    def serve(self) -> None:
+        for request in self._bridge.take():
+            if request.verb == "backup":
+                self._backup(request)
+                continue
+            try:
+                answer = self._verbs[request.verb](request.given)
+            except (AccountRefused, KeyRefused, PoolError) as error:
+                answer = {"error": error.code, "text": error.text}
+            except NotLeading:
+                answer = {"error": "E-LNK-020", "text": "this server does not lead"}
+            except StoreError as error:
+                answer = {"error": error.code, "text": str(error)}
+            self._after.append((request, answer))
+
+    def committed(self) -> None:
+        self._answer_all()
+
+    def idle(self) -> None:
+        """There is no ledger, so nothing to commit."""
+        self._answer_all()
+
+    def abandon(self, why: str) -> None:
+        """Nothing of this turn was done."""
+        after, self._after = self._after, []
+        for request, _ in after:
+            request.done.set_result({"error": "E-LNK-020", "text": why})
+
+    def _answer_all(self) -> None:
+        after, self._after = self._after, []
+        for request, answer in after:
+            request.done.set_result(answer)
+
+    def _floor(self) -> Floor:
+        if self._server.floor is None:
+            raise NotLeading
+        return self._server.floor
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def _status(self, _given: Mapping[str, Any]) -> Answer:
+        floor = self._server.floor
+        counts = dict(self._server.counts)
+        if floor is not None:
+            counts |= floor.counts
+        return {
+            "server": self._server.plan.name,
+            "leading": floor is not None,
+            "epoch": 0 if floor is None else floor.epoch,
+            "tables": 0 if floor is None else len(floor.sessions),
+            "store": self._store.place,
+            "endpoints": self._server.endpoints(),
+            "counts": counts,
+        }
+
+    def _meters(self, _given: Mapping[str, Any]) -> Answer:
+        rows = [
+            {"pool": m.pool, "level": m.level, "cents": m.cents, "generation": m.generation,
+             "pending": m.pending}
+            for m in self._floor().ledger.meters()
+        ]  # fmt: skip
+        return {"meters": rows}
+
+    def _tables(self, _given: Mapping[str, Any]) -> Answer:
+        floor = self._floor()
+        rows = [
+            {
+                "table": session.table,
+                "journal": session.journal,
+                "version": session.version,
+                "silent_ms": floor.mono_ms - session.heard_ms,
+                "key": fingerprint(session.key),
+            }
+            for session in sorted(floor.sessions, key=lambda s: s.table)
+        ]
+        return {"tables": rows}
+
+    def _pools(self, _given: Mapping[str, Any]) -> Answer:
+        saved = self._store.load()
+        balances = [asdict(row) for row in saved.balances]
+        levels = [
+            {"pool": row.pool, "level": row.level, "generation": row.generation, "hits": row.hits,
+             "parameters": row.parameters.decode(),
+             "next_parameters": row.next_parameters.decode()}
+            for row in saved.levels
+        ]  # fmt: skip
+        return {"levels": levels, "balances": balances}
+
+    def _keys(self, _given: Mapping[str, Any]) -> Answer:
+        now = self._server.now_ms()
+        rows = sorted(self._server.gate.rows.values(), key=lambda r: (r.role, r.table, r.from_ms))
+        return {"keys": [_key_row(row, now) for row in rows]}
+
+    def _accounts(self, _given: Mapping[str, Any]) -> Answer:
+        people = sorted(self._server.office.accounts.values(), key=lambda a: a.name)
+        return {"accounts": [_account_row(account) for account in people]}
+
+    def _journals(self, _given: Mapping[str, Any]) -> Answer:
+        rows = []
+        for row in _some(self._store.journals()):
+            told = asdict(row)
+            del told["rounds"]
+            rows.append(told)
+        return {"journals": rows}
+
+    def _awards(self, _given: Mapping[str, Any]) -> Answer:
+        awards = [asdict(row) for row in _some(self._store.awards())]
+        steps = [asdict(row) for row in _some(self._store.steps())]
+        return {"awards": awards, "steps": steps}
+
+    def _alarms(self, _given: Mapping[str, Any]) -> Answer:
+        return {"alarms": [asdict(row) for row in _some(self._store.alarms())]}
+
+    # --- people -----------------------------------------------------------------------------------
+
+    def _account(self, given: Mapping[str, Any]) -> Answer:
+        """For the thread that checks a password; never leaves the process."""
+        self._floor()
+        return {"account": self._server.office.accounts.get(given["name"])}
+
+    def _failed(self, given: Mapping[str, Any]) -> Answer:
+        self._server.office.failed(given["name"], self._floor())
+        return {}
+
+    def _order(self, given: Mapping[str, Any]) -> Answer:
+        office, floor = self._server.office, self._floor()
+        people = office.people(given["people"])
+        office.give(given["order"], people, floor)
+        return {"ok": True, "by": [person.name for person in people]}
+
+    # --- backup -----------------------------------------------------------------------------------
+
+    def _backup(self, request: Request) -> None:
+        """Copies while the tables go on: turns of the loop are taken between the pieces."""
+        if self._busy:
+            request.done.set_result({"error": "E-SVC-004", "text": "a backup is being written"})
+            return
+        self._busy = True
+        try:
+            path = Path(request.given["path"])
+            at_ms = self._server.now_ms()
+            manifest = self._store.backup(path, at_ms=at_ms, between=self._server.turn_between)
+            request.done.set_result({"ok": True, "manifest": asdict(manifest)})
+        except StoreError as error:
+            request.done.set_result({"error": error.code, "text": str(error)})
+        except OSError as error:
+            said = f"{request.given['path']}: {error.strerror}"
+            request.done.set_result({"error": "E-SVC-005", "text": said})
+        finally:
+            self._busy = False
+
+
+def _some(rows: Iterable[Any]) -> list[Any]:
+    return list(islice(rows, MOST_ROWS))
+
+
+def _key_row(row: KeyRow, now_ms: int) -> dict[str, Any]:
+    told = asdict(row)
+    return {**told, "fingerprint": fingerprint(row.public), "valid": is_valid(row, now_ms)}
+
+
+def _account_row(account: AccountRow) -> dict[str, Any]:
+    """Everything but the hash of the password."""
+    told = asdict(account)
+    del told["scrypt"]
+    return {**told, "disabled": is_disabled(account)}

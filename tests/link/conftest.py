@@ -1,0 +1,3 @@
+"""Property tests run with the house's profile."""
+
+import tests.hypothesis_profile  # noqa: F401

@@ -1,0 +1,247 @@
+"""A real link server in this process: real CURVE sockets on loopback, a real SQLite store.
+
+The loop runs in a thread of its own, as it does in the daemon; tests talk to it over the wire, or
+through the bridge like the control socket does.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from link import accounts, registry
+from link.ledger.ledger import Ledger
+from link.ledger.orders import SERVER
+from link.ledger.terms import Pool, PoolTerms, Terms
+from link.registry import Stamp, Wanted
+from link.rows import AccountRow, KeyRole
+from link.server.bridge import Bridge
+from link.server.control import Control
+from link.server.doors import DoorPlan, Doors, Limits
+from link.server.keeper import Keeper
+from link.server.log import Log
+from link.server.server import Clock, Means, Plan, Server, SystemClock
+from link.store import open_store
+from link.store.contract import Store
+from record.link.keys import SecretKey
+from tests.link.stranger import Stranger
+
+Pair = tuple[bytes, bytes]
+PASSWORD = "three cards and a river"
+ANY = "tcp://127.0.0.1:*"
+
+
+def hashed(password: str) -> str:
+    """Cheap: the cost of guessing is tested elsewhere."""
+    return accounts.hashed(password, b"\0" * 16)
+
+
+HASH = hashed(PASSWORD)
+
+
+def pool(*tables: str, rate_ppm: int = 10_000, base_cents: int = 100_000) -> Pool:
+    """One level: 1 % of each wager, 1,000.00 to begin with."""
+    terms = Terms(
+        level="grand",
+        base_cents=base_cents,
+        reset_cents=base_cents,
+        rate_ppm=rate_ppm,
+        shares={"royal flush": 100, "straight flush": 10},
+    )
+    return Pool(
+        pool="main",
+        terms=PoolTerms(tables=dict.fromkeys(tables, "MBS3"), denominations_cents=(100, 500)),
+        levels=(terms,),
+    )
+
+
+@dataclass
+class House:
+    """Keys and store of one link; servers are started on it and stopped."""
+
+    folder: Path
+    tables: tuple[str, ...]
+    where: str = ""
+    pairs: dict[str, Pair] = field(default_factory=dict)
+    server_keys: Pair = field(default_factory=zmq.curve_keypair)
+    running: list[Live] = field(default_factory=list)
+    strangers: list[Stranger] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.where = self.where or str(self.folder / "link.db")
+        self.pairs = {name: zmq.curve_keypair() for name in (*self.tables, "sign-1")}
+        store = open_store(self.where, create=True)
+        store.migrate(at_ms=1)
+        epoch = store.lead("test", 1_000)
+        assert epoch is not None
+        ledger = Ledger((), store.load())
+        ledger.note("set up", "", (SERVER,), 1)
+        group = ledger.group(epoch)
+        stamp = Stamp("test", 1)
+        wanted = [Wanted(self.public(name), name, self.role(name)) for name in self.pairs]
+        group.keys = {row.public: row for row in registry.enrol({}, wanted, stamp)}
+        for name, role in (("m.ng", "manager"), ("k.lee", "supervisor"), ("a.kim", "engineer")):
+            group.accounts[name] = AccountRow(name, role, HASH, 0, False, "test", 1)
+        store.commit(group)
+        store.resign(epoch)
+        store.close()
+
+    @staticmethod
+    def role(name: str) -> KeyRole:
+        return "sign" if name.startswith("sign") else "table"
+
+    def public(self, name: str) -> str:
+        return self.pairs[name][0].decode()
+
+    def start(self, **changes: Any) -> Live:
+        live = Live.start(self, **changes)
+        self.running.append(live)
+        return live
+
+    def stranger(self, name: str, live: Live, **changes: Any) -> Stranger:
+        made = Stranger(
+            changes.pop("endpoint", live.endpoint),
+            changes.pop("server_key", self.server_keys[0]),
+            changes.pop("keys", self.pairs.get(name) or zmq.curve_keypair()),
+            changes.pop("table", name),
+            **changes,
+        )
+        self.strangers.append(made)
+        return made
+
+    def store(self) -> Store:
+        """Between two servers."""
+        return open_store(self.where)
+
+    def close(self) -> None:
+        for stranger in self.strangers:
+            stranger.close()
+        for live in self.running:
+            live.stop()
+
+
+@dataclass
+class Live:
+    """A server that runs."""
+
+    log: io.StringIO
+    server: Server = field(init=False)
+    bridge: Bridge = field(init=False)
+    thread: threading.Thread = field(init=False)
+    control: Control | None = None
+    failed: list[BaseException] = field(default_factory=list)
+    _built: threading.Event = field(default_factory=threading.Event)
+
+    @classmethod
+    def start(cls, house: House, *, wait: bool = True, **changes: Any) -> Live:
+        live = cls(io.StringIO())
+        live.thread = threading.Thread(target=live._run, args=(house, changes), daemon=True)
+        live.thread.start()
+        assert live._built.wait(20), "never built"
+        assert not live.failed, live.failed
+        if wait:
+            live.until(lambda: live.ask("status")["leading"])
+        return live
+
+    def _build(
+        self,
+        house: House,
+        *,
+        open_it: Callable[[], Store] | None = None,
+        clock: Clock | None = None,
+        lease_ms: int = 5_000,
+        limits: Limits | None = None,
+        doors: tuple[DoorPlan, ...] | None = None,
+        control: Path | None = None,
+        name: str = "link-1",
+        **plan: Any,
+    ) -> None:
+        """In the loop's own thread: a store belongs to the thread that opened it."""
+        secret = SecretKey(house.server_keys[1].decode())
+        store = (open_it or house.store)()
+        means = Means(
+            store=store,
+            keeper=Keeper(store, f"{name}/{secrets.token_hex(4)}", lease_ms),
+            doors=Doors(doors or (DoorPlan(ANY, ANY, secret),), limits or Limits()),
+            log=Log(self.log),
+            clock=clock or SystemClock(),
+        )
+        pools = plan.pop("pools", (pool(*house.tables),))
+        self.server = Server(Plan(name=name, pools=pools, **plan), means)
+        self.bridge = means.bridge
+        self.server.open()
+        if control is not None:
+            self.control = Control(control, means.bridge, means.log)
+            self.control.start()
+
+    def _run(self, house: House, changes: dict[str, Any]) -> None:
+        try:
+            self._build(house, **changes)
+            self._built.set()
+            self.server.run()
+        except BaseException as error:
+            self.failed.append(error)
+        finally:
+            self._built.set()
+            if hasattr(self, "server"):
+                self.server.close()
+
+    @property
+    def endpoint(self) -> str:
+        return self.server.endpoints()[0]["tables"]
+
+    @property
+    def signs(self) -> str:
+        return self.server.endpoints()[0]["signs"]
+
+    def ask(self, verb: str, **given: Any) -> dict[str, Any]:
+        return dict(self.bridge.ask(verb, given))
+
+    def order(self, order: Any, *people: str) -> dict[str, Any]:
+        return self.ask("order", order=order, people=people)
+
+    def counts(self) -> dict[str, int]:
+        counts: dict[str, int] = self.ask("status")["counts"]
+        return counts
+
+    def alarms(self) -> list[dict[str, Any]]:
+        alarms: list[dict[str, Any]] = self.ask("alarms")["alarms"]
+        return alarms
+
+    def meter(self) -> int:
+        cents: int = self.ask("meters")["meters"][0]["cents"]
+        return cents
+
+    def until(self, wanted: Callable[[], bool], timeout_s: float = 20.0) -> None:
+        """A bound, not a measurement: it fails only if it never comes."""
+        end = time.monotonic() + timeout_s
+        while not wanted():
+            assert time.monotonic() < end, f"never came; log: {self.log.getvalue()[-2000:]}"
+            assert not self.failed, self.failed
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        if self.thread.is_alive():
+            self.server.stop()
+            self.thread.join(20)
+            assert not self.thread.is_alive()
+        if self.control is not None:
+            self.control.close()
+
+
+@contextmanager
+def house_of(folder: Path, *tables: str) -> Iterator[House]:
+    house = House(folder, tables)
+    try:
+        yield house
+    finally:
+        house.close()

@@ -1,0 +1,282 @@
+"""The control socket and HTTP, over real sockets: who may ask, who may order, who is locked out."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from link.server.control import AT_ONCE, LONGEST, ask
+from link.server.doors import DoorError
+from link.server.http import Http
+from tests.link.server.house import PASSWORD, House, Live
+
+
+@pytest.fixture
+def live(house: House, tmp_path: Path) -> Iterator[Live]:
+    made = house.start(control=tmp_path / "run" / "control.sock")
+    yield made
+    made.stop()
+
+
+def path_of(live: Live) -> Path:
+    assert live.control is not None
+    return live.control.path
+
+
+def order(live: Live, what: dict[str, Any], *by: tuple[str, str]) -> dict[str, Any]:
+    return ask(path_of(live), {"verb": "order", "by": [list(pair) for pair in by], "order": what})
+
+
+M_NG = ("m.ng", PASSWORD)
+K_LEE = ("k.lee", PASSWORD)
+A_KIM = ("a.kim", PASSWORD)
+
+
+def test_the_socket_is_for_user_and_group_alone(live: Live) -> None:
+    assert stat.S_IMODE(path_of(live).stat().st_mode) == 0o660
+
+
+def test_status_meters_tables_pools(live: Live, house: House) -> None:
+    house.stranger("table-1", live).join()
+    status = ask(path_of(live), {"verb": "status"})
+    assert (status["server"], status["leading"], status["epoch"]) == ("link-1", True, 2)
+    assert status["tables"] == 1
+    assert ask(path_of(live), {"verb": "meters"})["meters"] == [
+        {"pool": "main", "level": "grand", "cents": 100_000, "generation": 1, "pending": 0}
+    ]
+    (table,) = ask(path_of(live), {"verb": "tables"})["tables"]
+    assert (table["table"], table["version"]) == ("table-1", 2)
+    pools = ask(path_of(live), {"verb": "pools"})
+    assert [row["level"] for row in pools["levels"]] == ["grand"]
+    display = [row for row in pools["balances"] if row["account"] == "display"]
+    assert display[0]["units"] == 100_000 * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"\n", "E-SVC-001"),
+        (b"status\n", "E-SVC-001"),
+        (b"[]\n", "E-SVC-002"),
+        (b'{"verb":"pay"}\n', "E-SVC-002"),
+        (b'{"verb":["status"]}\n', "E-SVC-002"),
+        (b'{"verb":"account","name":"m.ng"}\n', "E-SVC-002"),
+        (b'{"verb":"failed","name":"m.ng"}\n', "E-SVC-002"),
+        (b'{"verb":"order"}\n', "E-SVC-001"),
+        (b'{"verb":"order","by":[],"order":{}}\n', "E-SVC-001"),
+        (b'{"verb":"order","by":[["m.ng"]],"order":{}}\n', "E-SVC-001"),
+        (b'{"verb":"order","by":[["m.ng","x"]],"order":5}\n', "E-SVC-001"),
+        (b'{"verb":"backup","path":"here"}\n', "E-SVC-001"),
+        (b"[" * 100_000 + b"\n", "E-SVC-001"),
+        (b"\xff\xfe\n", "E-SVC-001"),
+    ],
+)
+def test_what_is_no_request_is_refused_and_the_next_one_answered(
+    live: Live, line: bytes, code: str
+) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(str(path_of(live)))
+        stream = connection.makefile("rwb")
+        for sent, expected in ((line, code), (b'{"verb":"status"}\n', None)):
+            stream.write(sent)
+            stream.flush()
+            assert json.loads(stream.readline()).get("error") == expected
+
+
+def test_a_line_without_end_is_cut_off(live: Live) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(str(path_of(live)))
+        try:
+            connection.sendall(b"x" * (LONGEST + 2))
+            assert connection.recv(10) == b""
+        except OSError:
+            pass  # it hung up in the middle
+    assert ask(path_of(live), {"verb": "status"})["leading"]
+
+
+def test_so_many_at_once_and_no_more(live: Live) -> None:
+    held = []
+    for _ in range(AT_ONCE):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(20)
+        connection.connect(str(path_of(live)))
+        connection.sendall(b'{"verb":"status"}\n')
+        assert connection.recv(10)
+        held.append(connection)
+    assert ask(path_of(live), {"verb": "status"})["error"] == "E-SVC-003"
+    for connection in held:
+        connection.close()
+    live.until(lambda: ask(path_of(live), {"verb": "status"}).get("leading") is True)
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+
+def test_an_award_is_verified_approved_by_two_roles_and_paid(live: Live, house: House) -> None:
+    table = house.stranger("table-1", live)
+    table.join()
+    table.wager(1, 500)
+    table.write({"what": "claimed", "round": 1, "claims": [[1, "royal flush", 100]]})
+    table.deliver()
+    award = table.until(lambda m: m["t"] == "locked")["awards"][0][1]
+    assert order(live, {"what": "verify", "award": award}, K_LEE)["ok"]
+    assert order(live, {"what": "approve", "award": award}, K_LEE)["ok"]
+    again = order(live, {"what": "approve", "award": award}, K_LEE)
+    assert again["error"].startswith("E-POOL-")
+    assert order(live, {"what": "approve", "award": award}, M_NG)["ok"]
+    assert order(live, {"what": "pay", "award": award}, M_NG)["ok"]
+    states = [m["state"] for m in table.heard if m["t"] == "award"]
+    table.until(lambda m: m["t"] == "award" and m["state"] == "paid")
+    states = [m["state"] for m in table.heard if m["t"] == "award"]
+    assert [state for state in states if state in ("verified", "approved", "paid")][-1] == "paid"
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ({"what": "open", "pool": "x"}, "E-ACT-007"),
+        ({"what": "halt"}, "E-ACT-007"),
+        ({"what": "verify"}, "E-ACT-007"),
+        ({"what": "verify", "award": "a", "by": "me"}, "E-ACT-007"),
+        ({"what": "verify", "award": "main/1/9"}, "E-POOL-"),
+        ({}, "E-ACT-007"),
+    ],
+)
+def test_orders_that_nobody_may_give_are_refused(
+    live: Live, what: dict[str, Any], code: str
+) -> None:
+    assert order(live, what, K_LEE)["error"].startswith(code)
+
+
+def test_five_wrong_passwords_lock_the_account_and_two_people_unlock_it(live: Live) -> None:
+    note = {"what": "note", "topic": "shift", "text": "all well"}
+    for _ in range(5):
+        assert order(live, note, ("k.lee", "wrong wrong wrong"))["error"] == "E-ACT-001"
+    assert order(live, note, K_LEE)["error"] == "E-ACT-001"  # right now, and too late
+    (alarm,) = live.alarms()
+    assert (alarm["code"], alarm["text"]) == (
+        "E-ACT-002",
+        "account k.lee is locked after 5 wrong passwords",
+    )
+    unlock = {"what": "unlock account", "name": "k.lee"}
+    assert order(live, unlock, M_NG)["error"] == "E-ACT-008"
+    assert order(live, unlock, M_NG, A_KIM)["ok"]
+    assert order(live, note, K_LEE)["ok"]
+
+
+def test_failures_are_counted_across_a_restart(live: Live, house: House, tmp_path: Path) -> None:
+    note = {"what": "note", "topic": "shift", "text": "all well"}
+    for _ in range(4):
+        order(live, note, ("k.lee", "wrong wrong wrong"))
+    live.stop()
+    again = house.start(control=tmp_path / "again.sock")
+    order(again, note, ("k.lee", "wrong wrong wrong"))
+    assert order(again, note, K_LEE)["error"] == "E-ACT-001"
+    again.stop()
+
+
+def test_an_unknown_name_is_answered_like_a_wrong_password(live: Live) -> None:
+    note = {"what": "note", "topic": "shift", "text": "all well"}
+    wrong = order(live, note, ("k.lee", "wrong wrong wrong"))
+    assert order(live, note, ("nobody", "wrong wrong wrong")) == wrong
+
+
+def test_accounts_are_added_changed_and_disabled_by_people(live: Live) -> None:
+    new = {"what": "add account", "name": "j.doe", "role": "auditor", "password": "river of cards"}
+    assert order(live, new, M_NG)["error"] == "E-ACT-008"
+    assert order(live, {**new, "password": "weak"}, M_NG, K_LEE)["error"] == "E-ACT-003"
+    assert order(live, {**new, "scrypt": "x"}, M_NG, K_LEE)["error"] == "E-ACT-003"
+    assert order(live, new, M_NG, K_LEE)["ok"]
+    own = {"what": "set password", "name": "j.doe", "password": "cards of river"}
+    assert order(live, own, ("j.doe", "river of cards"))["ok"]
+    note = {"what": "note", "topic": "audit", "text": "seen"}
+    assert order(live, note, ("j.doe", "river of cards"))["error"] == "E-ACT-001"
+    assert order(live, note, ("j.doe", "cards of river"))["ok"]
+    assert order(live, {"what": "disable account", "name": "j.doe"}, K_LEE)["ok"]
+    assert order(live, note, ("j.doe", "cards of river"))["error"] == "E-ACT-001"
+    listed = ask(path_of(live), {"verb": "accounts"})["accounts"]
+    (mine,) = [row for row in listed if row["name"] == "j.doe"]
+    assert (mine["role"], mine["disabled"], mine["by"]) == ("auditor", True, "k.lee")
+    assert all("scrypt" not in row for row in listed)
+
+
+def test_no_password_is_written_or_logged(live: Live, house: House, tmp_path: Path) -> None:
+    new = {"what": "add account", "name": "j.doe", "role": "auditor", "password": "river of cards"}
+    order(live, new, M_NG, K_LEE)
+    order(live, new, ("k.lee", "a wrong guess of mine"))
+    live.stop()
+    said = live.log.getvalue().encode()
+    said += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    for secret in (b"river of cards", b"a wrong guess of mine", PASSWORD.encode()):
+        assert secret not in said
+    store = house.store()
+    bodies = b"".join(row.body for row in store.events(table=""))
+    store.close()
+    assert b"j.doe" in bodies
+    assert b"scrypt$" not in bodies
+
+
+def test_a_backup_is_taken_while_tables_go_on(live: Live, house: House, tmp_path: Path) -> None:
+    table = house.stranger("table-1", live)
+    table.join()
+    for number in range(1, 50):
+        table.wager(number, 100)
+    table.deliver()
+    request = {"verb": "backup", "path": str(tmp_path / "copy")}
+    answer = ask(path_of(live), request)
+    assert answer["ok"], answer
+    assert answer["manifest"]["last_event"] >= 49
+    assert ask(path_of(live), request)["error"] == "E-STO-010"  # never overwritten
+
+
+# --- HTTP -----------------------------------------------------------------------------------------
+
+
+def fetched(port: int, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=20) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_metrics_and_health(live: Live, house: House) -> None:
+    http = Http("127.0.0.1", 0, live.bridge)
+    http.start()
+    table = house.stranger("table-1", live)
+    table.join()
+    table.wager(1, 500)
+    table.deliver()
+    code, text = fetched(http.port, "/metrics")
+    assert code == 200
+    families = {family.name for family in text_string_to_metric_families(text)}
+    assert {"underfelt_link_events", "underfelt_link_tables"} <= families
+    rows = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+    assert rows["underfelt_link_events_total"] == "1"
+    assert rows["underfelt_link_leading"] == "1"
+    assert rows['underfelt_link_meter_cents{pool="main",level="grand"}'] == "100005"
+    assert int(rows["underfelt_link_resident_bytes"]) > 1_000_000
+    assert fetched(http.port, "/health") == (200, "leading\n")
+    assert fetched(http.port, "/leading") == (200, "leading\n")
+    assert fetched(http.port, "/")[0] == 404
+    with pytest.raises(DoorError, match=r"Address already in use \(E-LNK-040\)"):
+        Http("127.0.0.1", http.port, live.bridge)
+    http.close()
+
+
+def test_the_peer_of_the_socket_is_known(live: Live) -> None:
+    order(live, {"what": "note", "topic": "shift", "text": "x"}, K_LEE)
+    assert f"UID={os.geteuid()}" in live.log.getvalue()
