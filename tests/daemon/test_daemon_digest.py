@@ -14,7 +14,7 @@ from controller.daemon.standing import StateDigest, round_body
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.state import Archive, Deck, Frozen, Phase, Seat, TableState
+from controller.rules.engine.state import Archive, Award, Deck, Frozen, Phase, Seat, TableState
 from controller.rules.engine.step import step
 from controller.rules.ricochet import Showdown
 from tests.daemon.desk import Paper, Row, cards, opening_of, random_desk
@@ -84,6 +84,8 @@ OTHER: dict[str, Any] = {
     "lucky_seat": 3,
     "meter": 5,
     "jackpot": 5,
+    "reset": 5,
+    "awards": (Award("main/1/1", 3, 2, 500), Award("m/1/2", 3, 2, 5, "verified", share=False)),
     "claims": ((1, "x", 10),),
     "link_up": False,
     "record": {"x": 1},
