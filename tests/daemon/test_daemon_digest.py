@@ -123,5 +123,5 @@ def test_the_memory_of_the_live_table_holds_no_more_than_its_journal() -> None:
     names = set(Memory.__dataclass_fields__)
     assert names == {
         "state", "opening", "last_keys", "untaken", "dealer", "table_closed", "undo", "rounds",
-        "day", "facts", "_open_key", "_digest", "_revealer",
+        "day", "sent", "facts", "_open_key", "_digest", "_revealer",
     }  # fmt: skip
