@@ -137,7 +137,7 @@ class Checker:
         if found["v"] != 1:
             raise ValueError(f"version {found['v']!r}; this verifier reads 1")
         round_no, what = int(found["round"]), found["what"]
-        if what == "committed":
+        if what in ("committed", "server committed"):
             self._committed(seq, round_no, found)
         elif self._open is None or self._open["round"] != round_no:
             if self._blind:
@@ -148,7 +148,10 @@ class Checker:
             self._ended(seq, round_no, what, found)
 
     def _committed(self, seq: int, round_no: int, found: dict[str, Any]) -> None:
-        if self._open is not None:
+        if self._open is not None and self._open["what"] == "server committed":
+            left = self._open["round"]
+            self.report.notes.append(f"round {left}: the server committed and never revealed")
+        elif self._open is not None:
             left = self._open["round"]
             self._problem("E-DRW-005", seq, left, "committed and never revealed")
         if round_no <= self._last_round:
@@ -166,6 +169,8 @@ class Checker:
             text = f"the seed was lost, nothing can be reproduced: {found['why']}"
             self._problem("E-DRW-007", seq, round_no, text)
             return
+        if what == "server revealed":
+            commit, what = {**found, "committed": commit["committed"]}, "revealed"
         if what not in ("revealed", "withdrawn"):
             raise ValueError(f"unknown record {what!r}")
         seed, salt = bytes.fromhex(found["seed"]), bytes.fromhex(commit["salt"])

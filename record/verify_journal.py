@@ -117,6 +117,29 @@ class Commitments:
             raise Broken("E-JRN-051", place.file, place.at, what)
 
 
+class Outbox:
+    """Events for the link server are numbered 1, 2, 3, ...: one that is missing was removed."""
+
+    def __init__(self) -> None:
+        self.cut = False
+        self.last = 0
+        self.count = 0
+
+    def take(self, file: str, at: int, seq: int, kind: str, body: bytes) -> None:
+        if kind != "outbox":
+            return
+        try:
+            number = int(json.loads(body)["n"])
+        except (KeyError, TypeError, ValueError) as error:
+            what = f"record {seq}: an outbox record that cannot be read: {error!r}"
+            raise Broken("E-JRN-054", file, at, what) from None
+        begins = self.cut and not self.count
+        if number != self.last + 1 and not begins:
+            what = f"record {seq} is event {number}, expected {self.last + 1}"
+            raise Broken("E-JRN-054", file, at, what)
+        self.last, self.count = number, self.count + 1
+
+
 class Place(NamedTuple):
     file: str
     at: int
@@ -151,6 +174,7 @@ class Verifier:
         self.leftover: tuple[str, int, bytes] | None = None
         self.torn = 0
         self.commitments = Commitments()
+        self.outbox = Outbox()
 
     def run(self, expected: dict[int, str]) -> dict[str, Any]:
         self.kept = set(expected)
@@ -195,6 +219,7 @@ class Verifier:
         if segment is first:
             self.seq, self.hash = segment.first_seq, segment.previous
             self.commitments.first_seq = segment.first_seq
+            self.outbox.cut = segment.first_seq > 1
         if self.leftover and self.leftover[2] and self.seq < segment.first_seq:
             file, at, _ = self.leftover
             raise Broken("E-JRN-004", file, at, f"record {self.seq} is damaged")
@@ -247,6 +272,7 @@ class Verifier:
         body = record[76 + kind_size : 76 + kind_size + body_size]
         self.about_itself(segment, at, seq, kind, body)
         self.commitments.take(segment.name, at, seq, kind, body)
+        self.outbox.take(segment.name, at, seq, kind, body)
         self.hash = sha(self.hash, record)
         self.seq, self.records = seq + 1, self.records + 1
         if seq in self.kept:

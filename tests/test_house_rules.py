@@ -21,6 +21,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.gamingday": ("controller.gamingday", "msgspec"),
+    "controller.link": ("controller", "record", "msgspec"),
+    "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.config": ("controller.config", "controller.rules", "drivers.layout"),
     "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
     "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),
@@ -91,6 +93,7 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_import_rule_can_fail() -> None:
     assert "numpy" not in allowed("controller.rules.hands")
     assert "controller" not in allowed("link.server")
+    assert "zmq" not in allowed("controller.link.session")
     assert allowed("hw_sim.devices.shoe") == ("hw_sim",)
 
 

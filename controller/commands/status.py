@@ -74,10 +74,20 @@ def _head(status: Mapping[str, Any]) -> list[str]:
         f"gaming day {day['number']}, {day['rounds']} rounds closed",
         f"journal {journal['id'][:12]}, next record {journal['next_seq']}",
         f"{ready} of {len(devices)} devices ready",
+        *_link(status.get("link")),
         "",
         *(f"  | {line:20} |" for line in status["prompt"]),
         "",
     ]
+
+
+def _link(link: Mapping[str, Any] | None) -> list[str]:
+    if link is None:
+        return []
+    if link["state"] != "open":
+        return [f"link {link['state']}, {link['waiting']} events wait: {link['trouble']}"]
+    where = f"{link['server']} at {link['endpoint']}, epoch {link['epoch']}"
+    return [f"link open: {where}; {link['waiting']} of {link['events']} events wait"]
 
 
 def _troubles(status: Mapping[str, Any]) -> list[str]:

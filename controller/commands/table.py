@@ -15,6 +15,7 @@ from controller.daemon import start as starting
 from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
 from controller.daemon.http import Http
+from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
 from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
@@ -24,6 +25,7 @@ from controller.daemon.service import Service
 from controller.daemon.verbs import Verbs
 from controller.rules.errors import UnderfeltError
 from record.journal import JournalError
+from record.link.keys import KeyFileError
 
 EX_TEMPFAIL: Final = 75
 
@@ -57,7 +59,7 @@ def run(argv: list[str]) -> int:
         return _refused(f"{error.filename}: no such file", EX_NOINPUT)
     except (ConfigError, starting.MissingSpots, starting.OtherGame, starting.WrongKey) as error:
         return _refused(str(error), EX_CONFIG)
-    except JournalError as error:
+    except (JournalError, KeyFileError) as error:
         return _refused(str(error), error.exit_code)
     except UnderfeltError as error:
         return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
@@ -110,6 +112,8 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     runtime = Runtime(
         started.writer, started.rig, config.layout, deliver=deliver, on_frame=frames.note
     )
+    link = link_of(config, started.link_keys, started.journal, started.places, runtime.put)
+    runtime.linked = link.released
     if config.link is None:
         runtime.put(alone.at_start())
     loop = asyncio.get_running_loop()
@@ -118,7 +122,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         loop.add_signal_handler(name, runtime.stop, name.name)
     _reload_on_hangup(config, runtime)
     frames.start()
-    verbs = Verbs(config, started, runtime)
+    verbs = Verbs(config, started, runtime, link)
     service = Service(config.service.socket, verbs.all())
     await service.start()
 
@@ -133,6 +137,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     pulse = asyncio.create_task(watch.run())
 
     def ready() -> None:
+        link.start()
         notifier.ready(f"journal {started.journal.journal_id}")
         journal = started.journal.journal_id
         print(f"table {config.name}: {config.game}, journal {journal}", flush=True)
@@ -142,6 +147,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     finally:
         notifier.stopping()
         pulse.cancel()
+        await link.close("the table stops")
         await service.close()
         if http is not None:
             await http.close()

@@ -6,9 +6,10 @@ back cannot differ from what was there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from controller.daemon.entries import cards_in
 from controller.daemon.revealing import REVEALED, Draw, Revealer, revealed_body
@@ -16,6 +17,7 @@ from controller.daemon.sealing import CardSealer, Sealed
 from controller.daemon.standing import ROUND, Opening, Standing, StateDigest, round_body
 from controller.gamingday import fold
 from controller.gamingday.sheet import Day
+from controller.link.bodies import bodies_of
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import TableState
@@ -24,11 +26,18 @@ from controller.table.credits import CreditDropped
 from controller.table.sensing import ACCEPTORS
 from controller.table.staff import SignedOn, TableCall
 from controller.table.stepping import Entry, Key
+from record.link.outbox import OUTBOX, outbox_body
 
 Body = tuple[str, bytes]
 """A record's kind and body."""
-Ahead = tuple[TableState, str]
-"""The state after a fact, and its digest."""
+
+
+class Ahead(NamedTuple):
+    """The state after a fact, its digest, and what the fact orders."""
+
+    state: TableState
+    digest: str
+    effects: Sequence[fx.Effect]
 
 
 def goes_on(what: f.What) -> bool:
@@ -64,6 +73,8 @@ class Memory:
     """Rounds in ``state.history``, and the record each stands in."""
     day: Day = field(default_factory=Day)
     """The gaming day so far, from the records of this journal."""
+    sent: int | None = 0
+    """Events for the link server so far; None in a journal that began before there were any."""
     facts: int = 0
     """Facts since the last standing record."""
     _open_key: tuple[str, int | None] | None = None
@@ -75,20 +86,21 @@ class Memory:
         state, effects = step(self.state, fact)
         if effects and isinstance(effects[0], fx.Refused):
             raise NotAccepted(effects[0].reason)
-        return state, self._digest.of(state)
+        return Ahead(state, self._digest.of(state), effects)
 
     def adopt(
         self,
         fact: f.Fact,
         key: Key | None,
-        after: TableState,
+        ahead: Ahead,
         seq: int,
         *,
         sealed: list[Sealed],
         cards: CardSealer,
     ) -> list[Body]:
         """The fact stands in the journal at ``seq``. Returns the records that must follow it."""
-        before, self.state = self.state, after
+        before, self.state = self.state, ahead.state
+        after = ahead.state
         self.facts += 1
         for index, (card, one) in enumerate(zip(cards_in(fact), sealed, strict=True)):
             self._revealer.journalled(card, Draw(seq, index, one))
@@ -101,6 +113,10 @@ class Memory:
             known = {archive.round_no: archive for archive in before.history}
             changed = [a for a in after.history if known.get(a.round_no) is not a]
             owed += [(ROUND, round_body(archive)) for archive in changed]
+        if self.sent is not None:
+            for body in bodies_of(before, after, ahead.effects):
+                self.sent += 1
+                owed.append((OUTBOX, outbox_body(self.sent, body)))
         return owed
 
     def written(self, record: fold.Taken) -> None:
@@ -147,11 +163,13 @@ class Memory:
             self.table_closed,
             {a.round_no: self.rounds[a.round_no] for a in self.state.history},
             deepcopy(self.day),
+            self.sent or 0,
         )
 
     def stood(self) -> None:
         """A standing record is written: cards of closed rounds are followed no more."""
         self.facts, self.undo, self._open_key, self._revealer = 0, None, None, Revealer()
+        self.sent = self.sent or 0
 
     def _note_key(self, what: f.What, key: Key | None) -> None:
         self._open_key = None
@@ -189,4 +207,5 @@ def from_standing(standing: Standing) -> Memory:
         standing.table_closed,
         rounds=dict(standing.rounds),
         day=deepcopy(standing.day),
+        sent=standing.sent,
     )

@@ -58,7 +58,7 @@ class Process:
 def metrics(status: Mapping[str, Any], process: Process) -> str:
     """``status`` as the socket answers it."""
     rows: list[str] = []
-    for families in (_table, _devices, _journal, _process):
+    for families in (_table, _link, _devices, _journal, _process):
         for name, kind, text, samples in families(status, process):
             rows += [f"# HELP {PREFIX}{name} {text}", f"# TYPE {PREFIX}{name} {kind}"]
             rows += [f"{PREFIX}{name}{_labels(labels)} {value}" for labels, value in samples]
@@ -102,6 +102,23 @@ def _table(status: Mapping[str, Any], _: Process) -> Families:
     named = {(one.code, one.about): 1 for one in found}
     listed = [({"code": code, "about": about}, n) for (code, about), n in named.items()]
     yield "trouble", "gauge", "1 for each trouble, with its code.", listed
+
+
+def _link(status: Mapping[str, Any], _: Process) -> Families:
+    """The talk with the link server; nothing where there is none."""
+    link = status.get("link")
+    if link is None:
+        return
+    is_open, halted = int(link["state"] == "open"), int(bool(link["halted"]))
+    yield "link_connected", "gauge", "1 while a server has welcomed the table.", _one(is_open)
+    yield "link_halted", "gauge", "1 while nothing more is taken from the journal.", _one(halted)
+    yield "link_server_epoch", "gauge", "Epoch of the server talked to.", _one(link["epoch"])
+    yield "link_events", "gauge", "Events in the journal.", _one(link["events"])
+    yield "link_acknowledged", "gauge", "Events the server has.", _one(link["acknowledged"])
+    yield "link_outbox_depth", "gauge", "Events the server lacks.", _one(link["waiting"])
+    for name in ("last_ack_ms", "heard_ms"):
+        ago = -1 if link[name] is None else link[name]
+        yield f"link_{name}", "gauge", "Milliseconds ago; -1 if never.", _one(ago)
 
 
 def _devices(status: Mapping[str, Any], process: Process) -> Families:

@@ -8,7 +8,7 @@ differs refuses with its record's number; nothing is skipped or guessed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from controller.daemon.changing import reopen
@@ -21,6 +21,7 @@ from controller.daemon.standing import (
     ROUND,
     STANDING,
     Opening,
+    Standing,
     StateDigest,
     round_number,
     take_round,
@@ -33,6 +34,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.settlement import KEPT_ROUNDS
 from controller.rules.engine.state import Archive, TableState
 from controller.rules.errors import SettingsError
+from record.link.outbox import OUTBOX
 
 SELECTION: Final = "selection"
 LOCK: Final = "lock"
@@ -166,7 +168,7 @@ class _Replay:
             self._memory().written(record)
         if kind in ENTRY_KINDS:
             self._entry(record)
-        elif kind in (REVEALED, ROUND, DAY):
+        elif kind in (REVEALED, ROUND, OUTBOX, DAY):
             self._follows(record)
         elif kind == STANDING:
             self._stands(record)
@@ -199,15 +201,15 @@ class _Replay:
             self.owed = memory.note(found.entry)
             return
         try:
-            after, digest = memory.ahead(found.entry)
+            ahead = memory.ahead(found.entry)
         except NotAccepted as error:
             said = f"the rules refuse this fact now: {error}"
             raise ReplayError(REFUSED, record.seq, said) from None
-        if digest != found.digest:
-            said = f"the state is {digest}, it was {found.digest} when this was written"
+        if ahead.digest != found.digest:
+            said = f"the state is {ahead.digest}, it was {found.digest} when this was written"
             raise ReplayError(DIVERGED, record.seq, said)
         self.owed = memory.adopt(
-            found.entry, found.key, after, record.seq, sealed=sealed, cards=self.cards
+            found.entry, found.key, ahead, record.seq, sealed=sealed, cards=self.cards
         )
         if isinstance(found.entry.what, f.BetsOpened):
             self.selections.clear()
@@ -253,10 +255,17 @@ class _Replay:
             raise ReplayError(DIVERGED, record.seq, "the state is not the one written down")
         if self.memory is not None and standing.opening != self.memory.opening:
             reopen(self.memory, standing.opening)  # other settings, taken between two rounds
-        if self.memory is not None and self.memory.standing() != standing:
+        if self.memory is not None and not self._leads_to(standing):
             raise ReplayError(DIVERGED, record.seq, "the facts before lead to another state")
         self.memory = restored
         self.selections.clear()
+
+    def _leads_to(self, standing: Standing) -> bool:
+        """Events are numbered from the first standing record that says so."""
+        memory = self._memory()
+        if memory.sent is None:
+            return replace(memory.standing(), sent=None) == replace(standing, sent=None)
+        return memory.standing() == standing
 
     def _archive(self, number: int, seq: int) -> Archive:
         at, body = self.rounds.get(number, (0, b""))

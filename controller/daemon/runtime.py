@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
+from controller.link.hearing import Heard
 from drivers.base import StateReported
 from drivers.layout import TableLayout
 from drivers.orders import WatchAntennas
@@ -41,6 +42,7 @@ class Runtime:
         layout: TableLayout,
         *,
         deliver: Callable[[tuple[object, ...]], None] = lambda _effects: None,
+        linked: Callable[[Released], None] = lambda _released: None,
         fatal: Callable[[int], None] = os._exit,
         on_frame: OnFrame | None = None,
     ) -> None:
@@ -48,6 +50,7 @@ class Runtime:
         self.status: Mapping[str, Any] = {}
         self.overflows = 0
         self._deliver = deliver
+        self.linked = linked
         self._fatal = fatal
         self._loop = asyncio.get_running_loop()
         self._hub = Hub(rig, layout, self.put, on_frame)
@@ -75,7 +78,8 @@ class Runtime:
         """An input for the writer; too many at once hold the round and have it read again."""
         if isinstance(one, AntennaRead | AntennaFailed):
             return  # single inventories: the chip field has made of them what counts
-        if len(self._queue) >= QUEUE:
+        # What the link says is said once, and comes at its own slow pace: it is never left out.
+        if len(self._queue) >= QUEUE and not isinstance(one, Heard):
             if isinstance(one, StateReported):
                 self._states[one.device] = one  # the last word of each device is never lost
             else:
@@ -149,6 +153,7 @@ class Runtime:
             self._hub.order(order)
         if released.effects:
             self._deliver(released.effects)
+        self.linked(released)
         if self._wake is not None:
             self._wake.cancel()
             self._wake = None

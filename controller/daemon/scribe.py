@@ -21,6 +21,8 @@ from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.table.stepping import Entry, Key
+from record.link.messages import Event
+from record.link.outbox import OUTBOX, event_of
 
 STAND_AFTER: Final = 400
 """Facts after which a standing record is worth its bytes: about ten rounds."""
@@ -56,12 +58,14 @@ class Appends(Protocol):
 class Scribe:
     """``TableCore(..., journal=scribe)``. If it raises, nothing was adopted: stop the process."""
 
-    __slots__ = ("_cards", "_journal", "_wall_ms", "bytes", "memory", "written")
+    __slots__ = ("_cards", "_journal", "_wall_ms", "bytes", "memory", "outgoing", "written")
 
     def __init__(
         self, memory: Memory, journal: Appends, cards: CardSealer, wall_ms: Callable[[], int]
     ) -> None:
         self.memory = memory
+        self.outgoing: list[Event] = []
+        """Events for the link server of this group: whoever syncs the journal takes them."""
         self._journal = journal
         self._cards = cards
         self._wall_ms = wall_ms
@@ -77,9 +81,9 @@ class Scribe:
             self.append(*encode_entry(entry, key, hide))
             self.write(memory.note(entry))
             return
-        after, digest = memory.ahead(entry)
-        self.append(*encode_entry(entry, key, hide, digest))
-        self.write(memory.adopt(entry, key, after, seq, sealed=sealed, cards=self._cards))
+        ahead = memory.ahead(entry)
+        self.append(*encode_entry(entry, key, hide, ahead.digest))
+        self.write(memory.adopt(entry, key, ahead, seq, sealed=sealed, cards=self._cards))
 
     def write(self, bodies: list[Body]) -> None:
         """Records that follow a fact; after a start, those that the power cut took."""
@@ -121,4 +125,7 @@ class Scribe:
         at = self._journal.append(kind, body, at_ms)
         self.written[kind] += 1
         self.bytes += len(body)
-        self.memory.written(Written(at.seq, kind, body, at_ms, at.hash))
+        record = Written(at.seq, kind, body, at_ms, at.hash)
+        self.memory.written(record)
+        if kind == OUTBOX:
+            self.outgoing.append(event_of(record))

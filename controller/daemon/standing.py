@@ -172,6 +172,8 @@ class Standing:
     """Kept rounds, and the record each stands in."""
     day: Day
     """The gaming day so far."""
+    sent: int | None = None
+    """Events for the link server so far; None from before there were any."""
 
 
 def _take_day(row: Any, _: Unhide) -> Day:
@@ -193,8 +195,13 @@ _FIELDS: Final = {
     "table_closed": codec(bool),
     "rounds": codec(Mapping[int, int]),
     "day": Codec(lambda day, _: fold.put(day), _take_day),
+    "sent": codec(int | None),
 }
-_BESIDE: Final = ("digest", "last_keys", "untaken", "dealer", "table_closed", "rounds", "day")
+_LATER: Final = frozenset(("sent",))
+"""Fields that older records do not have."""
+_BESIDE: Final = (
+    "digest", "last_keys", "untaken", "dealer", "table_closed", "rounds", "day", "sent",
+)  # fmt: skip
 
 
 def standing_body(standing: Standing, hide: Hide) -> bytes:
@@ -218,10 +225,11 @@ def standing_body(standing: Standing, hide: Hide) -> bytes:
 
 def take_standing(body: bytes, unhide: Unhide, archive: Callable[[int, int], Archive]) -> Standing:
     """``archive`` gives the closed round of a number from the record it stands in."""
-    found = take_fields(load(body), _FIELDS, list(_FIELDS), unhide)
+    needed = [name for name in _FIELDS if name not in _LATER]
+    found = take_fields(load(body), _FIELDS, needed, unhide)
     opening = Opening(found["game"], found["settings"], found["on"])
     rules: TableRules = opening.state().rules
     taken = take_fields(found["state"], STATE_FIELDS, [], unhide)
     history = tuple(archive(number, seq) for number, seq in found["rounds"].items())
     state = TableState(rules, **taken, history=history)
-    return Standing(opening, state, **{name: found[name] for name in _BESIDE})
+    return Standing(opening, state, **{name: found[name] for name in _BESIDE if name in found})

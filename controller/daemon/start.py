@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,13 @@ from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump, load
 from controller.daemon.frames import Frames, open_frames
 from controller.daemon.identity import opened_body
+from controller.daemon.linking import hearing_of, link_keys
 from controller.daemon.replay import Replayed, replay
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.daemon.standing import Opening
 from controller.daemon.writer import Writer
+from controller.link.cursor import Places
 from controller.rules.books import BOOKS
 from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
@@ -44,6 +46,8 @@ from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
 from record.journal import Journal
+from record.link.keys import SecretKey
+from record.link.outbox import OUTBOX
 
 KINDS = line_kinds()
 MIB, KIB = 1 << 20, 1 << 10
@@ -72,6 +76,8 @@ class Started:
     rig: Rig
     opened: dict[str, Any]
     frames: Frames
+    link_keys: tuple[SecretKey, str] | None
+    places: Places
 
 
 def wall_ms() -> int:
@@ -102,6 +108,7 @@ def start(config: LiveConfig, *, today: date | None = None) -> Started:
         segment_bytes=options.segment_mib * MIB,
         reserve_bytes=options.reserve_kib * KIB,
         retention_days=options.retention_days,
+        keep_from_seq=None if config.link is None else 1,  # until the server says what it has
         now_ms=wall_ms(),
     )
     try:
@@ -127,8 +134,9 @@ def _put_together(
     changing = _changing(config, replayed, opening, kept.configuration)
     scribe = Scribe(replayed.memory, journal, cards, wall_ms)
     selector = _selector(journal.journal_id, key)
-    for record in replayed.selections:
-        selector.replay(record.body)
+    if replayed.state.rules.table.selector == "table":
+        for record in replayed.selections:
+            selector.replay(record.body)
     if not selector.opens():
         raise WrongKey(
             f"keys.sealing: {config.keys.sealing}: does not open the draw of round "
@@ -162,6 +170,7 @@ def _put_together(
         (*(name for name in config.layout.chips if name.startswith("meter-")),
          *(line.name for line in config.layout.lines if line.kind == "alpha")),
     )  # fmt: skip
+    writer.hearing = hearing_of(config, journal)
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
@@ -172,7 +181,9 @@ def _put_together(
     opened["utc_offset_min"] = utc_offset_min()
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
-    return Started(config, journal, replayed, writer, rig, opened, frames)
+    return Started(
+        config, journal, replayed, writer, rig, opened, frames, link_keys(config), kept.places
+    )
 
 
 @dataclass(slots=True)
@@ -183,6 +194,8 @@ class _Kept:
     deckwatch: bytes | None = None
     configuration: str = ""
     """The hash that the round under way was opened with."""
+    places: Places = field(default_factory=Places)
+    """Where the events for the link server stand."""
 
 
 def _kept(journal: Journal) -> _Kept:
@@ -196,6 +209,8 @@ def _kept(journal: Journal) -> _Kept:
             kept.configuration = str(load(record.body).get("configuration", ""))
         elif record.kind == CONFIGURATION:
             kept.configuration = str(load(record.body).get("in_force", ""))
+        elif record.kind == OUTBOX:
+            kept.places.take(record)
     return kept
 
 

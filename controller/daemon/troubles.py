@@ -34,6 +34,7 @@ POWER_FAILS: Final = "E-TBL-014"
 DOOR: Final = "E-TBL-015"
 NO_METRICS: Final = "E-TBL-016"
 LOCKED_MODE: Final = "E-TBL-017"
+LINK_HALTED: Final = "E-TBL-018"
 NO_CARD: Final = "no card can be dealt"
 
 
@@ -115,10 +116,13 @@ def _disk(status: Mapping[str, Any]) -> Iterator[Trouble]:
 
 
 def _link(status: Mapping[str, Any]) -> Iterator[Trouble]:
+    link = status.get("link") or {}
+    if link.get("halted"):
+        yield Trouble(LINK_HALTED, "link", "stopped", str(link["halted"]))
     if not status.get("progressive", True) or status.get("link_up", True):
         return
     if status.get("link_configured", True):
-        yield Trouble(LINK_LOST, "link", "degraded")
+        yield Trouble(LINK_LOST, "link", "degraded", str(link.get("trouble", "")))
     else:
         yield Trouble(NO_LINK, "link", "note")
 

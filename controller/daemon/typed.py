@@ -232,8 +232,14 @@ def _dataclass(kind: type) -> Codec:
     inner = {f.name: codec(hints[f.name]) for f in fields(kind)}
     needed = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
 
+    later = {f.name: f.default for f in fields(kind) if f.metadata.get("later")}
+
     def put(value: Any, hide: Hide) -> Any:
-        return {name: c.put(getattr(value, name), hide) for name, c in inner.items()}
+        row = {name: c.put(getattr(value, name), hide) for name, c in inner.items()}
+        for name, default in later.items():
+            if getattr(value, name) == default:
+                del row[name]
+        return row
 
     def take(value: Any, unhide: Unhide) -> Any:
         return kind(**take_fields(_object(value), inner, needed, unhide))

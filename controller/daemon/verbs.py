@@ -12,6 +12,7 @@ from typing import Any, Final
 from controller.config.live import LiveConfig
 from controller.daemon.http import PROMETHEUS, Answer, Answers
 from controller.daemon.identity import opened_body, program_files
+from controller.daemon.linking import Link
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
@@ -25,9 +26,12 @@ LOW_SEGMENTS: Final = 16
 class Verbs:
     """``http_error`` says why metrics are not served although they should be."""
 
-    def __init__(self, config: LiveConfig, started: Started, runtime: Runtime) -> None:
+    def __init__(
+        self, config: LiveConfig, started: Started, runtime: Runtime, link: Link | None = None
+    ) -> None:
         self._config, self._started, self._runtime = config, started, runtime
         self._began_s = int(time.time())
+        self._link = link or Link()
         self.http_error = ""
         self.feeds: Callable[[], int] = lambda: 0
         """How often the watchdog was fed."""
@@ -48,6 +52,7 @@ class Verbs:
             "overflows": self._runtime.overflows,
             "frames_lost": self._started.frames.lost,
             "link_configured": config.link is not None,
+            "link": self._link.status(),
             "disk": {
                 "free_bytes": free_bytes(config.journal.path),
                 "low_bytes": LOW_SEGMENTS * config.journal.segment_mib * MIB,

@@ -17,6 +17,7 @@ from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
 from controller.daemon.metrics import SyncTimes
 from controller.daemon.scribe import Scribe
+from controller.link.hearing import Due, Heard, Hearing
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -29,6 +30,10 @@ from controller.table.odometer import CountUp
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowPrompt
 from drivers.readings import MetersRead, Shown
+from record.link.messages import Event
+
+LINK: Final = f.Measured("link")
+SELECTOR: Final = f.Measured("selector")
 
 ODOMETER: Final = "odometer"
 
@@ -72,7 +77,7 @@ class CaughtUp:
     lost: int
 
 
-Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | object
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | object
 """Anything else is a reading of a device."""
 
 
@@ -85,6 +90,10 @@ class Released:
     """For the link and whoever else is not at the table."""
     wake_us: int | None
     status: Mapping[str, Any]
+    outbox: tuple[Event, ...] = ()
+    """New events for the link server; those of earlier groups stand in the journal."""
+    sent: int = 0
+    """Number of the last event."""
 
 
 class JournalLike(Protocol):
@@ -123,6 +132,8 @@ class Writer:
     """Displays that count up: their single steps are read back, but not journalled."""
     steps: dict[str, Shown] = field(default_factory=dict)
     """The last step that each of them showed in the count-up under way."""
+    hearing: Hearing | None = None
+    """What the link server says; None at a table without one."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
     clock_ns: Callable[[], int] = time.monotonic_ns
@@ -146,6 +157,7 @@ class Writer:
             self.scribe.stand()
         if not self.locked and (request := selection_due(self.core.state)):
             self._select(request.round_no, request.seats, now_us)
+        self._linked(now_us)
         self._sync()
         return self._released(list(self.core.orders_now()), self._owed())
 
@@ -179,8 +191,11 @@ class Writer:
         self.core.health.disk_full = self.journal.full
         for one in inputs:
             self.counts["inputs"] += 1
+            orders += self._linked(now_us)
             orders += self._take(one, now_us)
             effects += self._outbox(orders, now_us)
+        orders += self._linked(now_us)
+        effects += self._outbox(orders, now_us)
         if self._verdict() == "apply" and not (self.locked or self.journal.full):
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
@@ -208,7 +223,7 @@ class Writer:
     # --- inputs --------------------------------------------------------------------------------
 
     def _take(self, one: Input, now_us: int) -> list[Order]:
-        if self.locked and not isinstance(one, Noted | Reloaded):
+        if self.locked and not isinstance(one, Noted | Reloaded | Heard):
             self._note(one)
             return []  # unacknowledged: cards and credits are told again once it is cleared
         match one:
@@ -232,6 +247,8 @@ class Writer:
                 if self.core.health.overrun == lost:
                     self.core.health.overrun = 0
                 return self.core.advance(now_us)
+            case Heard():
+                return self._hear(one)
             case Reloaded():
                 self.changing.take(one)
                 self._append(CONFIGURATION, self.changing.told(self._verdict()))
@@ -239,6 +256,26 @@ class Writer:
             case _:
                 self._note(one)
                 return self.core.take(one, now_us)
+
+    def _hear(self, heard: Heard) -> list[Order]:
+        if self.hearing is not None:
+            self.hearing.take(heard)
+        return []
+
+    def _linked(self, now_us: int) -> list[Order]:
+        """Facts of the link, before anything else is taken: no wager locks without a heartbeat."""
+        hearing, orders = self.hearing, list[Order]()
+        if hearing is None:
+            return orders
+        last: Due | None = None
+        while not self.locked and (due := hearing.due(self.core.state, now_us)) not in (None, last):
+            assert due is not None
+            orders += self._tell(due.selections, due.what, LINK, now_us)
+            last = due  # one that is refused is not told again before something has changed
+        for alarm in hearing.alarms:
+            self._alarm(alarm)
+        hearing.alarms.clear()
+        return orders
 
     def _note(self, reading: object) -> None:
         """Readings that are evidence by themselves: states, identities, what a display showed."""
@@ -346,28 +383,28 @@ class Writer:
         if rules.table.selector != "table":
             return []
         if self.scripted is not None:
-            orders = self._tell_selection((), f.SelectionCommitted("scripted"), now_us)
-            return orders + self._tell_selection((), self.scripted, now_us)
+            orders = self._tell((), f.SelectionCommitted("scripted"), SELECTOR, now_us)
+            return orders + self._tell((), self.scripted, SELECTOR, now_us)
         committed = self.selector.commit(
             round_no, seats, rules.table.magic_rate, rules.table.lucky_rate
         )
-        orders = self._tell_selection(
-            committed.bodies, f.SelectionCommitted(committed.digest), now_us
-        )
+        what: f.What = f.SelectionCommitted(committed.digest)
+        orders = self._tell(committed.bodies, what, SELECTOR, now_us)
         revealed = self.selector.reveal(round_no)
         if revealed.lost:
             self._alarm({"code": "selection lost", "round": round_no})
         magic = revealed.picks.magic_card
-        what = f.SelectionRevealed(
-            None if magic is None else Card(magic), revealed.picks.lucky_seat
-        )
-        return orders + self._tell_selection(revealed.bodies, what, now_us)
+        lucky = revealed.picks.lucky_seat
+        what = f.SelectionRevealed(None if magic is None else Card(magic), lucky)
+        return orders + self._tell(revealed.bodies, what, SELECTOR, now_us)
 
-    def _tell_selection(self, bodies: Sequence[bytes], what: f.What, now_us: int) -> list[Order]:
+    def _tell(
+        self, bodies: Sequence[bytes], what: f.What, by: f.Source, now_us: int
+    ) -> list[Order]:
+        """A fact, and the records of the draw that it stands on before it."""
         for body in bodies:
             self.scribe.append("selection", body)
-        fact = f.Fact(what, f.Measured("selector"), now_us // 1000)
-        return self.core.fact(fact, now_us)
+        return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
 
     # --- out -----------------------------------------------------------------------------------
 
@@ -382,11 +419,19 @@ class Writer:
         self.scribe.append(kind, dump(body))
 
     def _released(self, orders: list[Order], effects: list[object]) -> Released:
+        outbox, self.scribe.outgoing = tuple(self.scribe.outgoing), []
         if self.locked:
             lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
-            return Released(tuple(orders), tuple(effects), None, self.status())  # time stands
-        return Released(tuple(orders), tuple(effects), self.core.wake_us, self.status())
+        wake_us = None if self.locked else self._wake_us()  # time stands for a locked table
+        sent = self.scribe.memory.sent or 0
+        return Released(tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent)
+
+    def _wake_us(self) -> int | None:
+        wakes = [self.core.wake_us]
+        if self.hearing is not None:
+            wakes.append(self.hearing.wake_us(self.core.state))
+        return min((at for at in wakes if at is not None), default=None)
 
     def _gaming_day(self) -> dict[str, Any]:
         day = self.scribe.memory.day
@@ -402,6 +447,19 @@ class Writer:
             "in_round": state.phase is not Phase.IDLE,
             "progressive": state.rules.book.progressive is not None,
             "link_up": state.link_up,
+            "jackpot_cents": state.meter,
+            "awards": [
+                {
+                    "award": a.award,
+                    "round": a.round_no,
+                    "seat": a.seat,
+                    "cents": a.cents,
+                    "state": a.state,
+                    "share": a.share,
+                }
+                for a in state.awards
+                if a.pending
+            ],
             "supply_low": health.low_supply,
             "power_failing": health.power_fail,
             "door_open": health.door,

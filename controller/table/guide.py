@@ -75,6 +75,8 @@ def _idle(state: TableState, around: Around) -> Ask:
         return Ask("low supply", ("WAIT",))
     if around.disk_full:
         return Ask("disk full", ("WAIT",))
+    if held := [award for award in state.awards if award.holds]:
+        return Ask("jackpot hold", ("WAIT",), held[0].seat, lamp="same")
     return Ask("open no progressive" if state.progressive_closed else "open", ("OPEN",))
 
 
@@ -258,7 +260,7 @@ def _frozen(state: TableState, around: Around) -> Ask:
     assert state.frozen is not None
     event = state.frozen.event
     about = getattr(event, "seat", None)
-    what = "stop" if event is None else NAME_OF[type(event)]
+    what = state.frozen.about or "stop" if event is None else NAME_OF[type(event)]
     if state.frozen.extra:
         what = "excess card"
     elif what == "foreign_card" and "misread" in state.frozen.answers:

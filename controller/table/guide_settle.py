@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from controller.rules.engine.awards import waits_for_server
 from controller.rules.engine.common import POT, POT_SEAT, reading
 from controller.rules.engine.deal import assign
 from controller.rules.engine.settlement import to_open, to_settle
@@ -13,7 +14,7 @@ from controller.table.pays import owes, seat_pay, uncollected
 def guide(state: TableState, around: Around) -> Ask:
     if state.rules.book.family == "ricochet":
         return _pot(state, around)
-    claimed = {n for n, _, _ in state.claims} if state.jackpot is None else set()
+    claimed = waits_for_server(state)
     unpaid = to_settle(state)
     if due := [n for n in unpaid if n not in claimed]:
         return _paying(state, around, due[0])

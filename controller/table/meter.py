@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.rules.cards import name
+from controller.rules.engine.awards import waits_for_server
 from controller.rules.engine.effects import ShowJackpot
 from controller.rules.engine.state import Phase, TableState
 from controller.table.amounts import CELLS, DOLLARS, Amounts
@@ -13,6 +14,8 @@ from controller.table.odometer import SIGN_STEP_US, CountUp
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 
 MINUTE_US: Final = 60_000_000
+_AT_REST: Final = (Phase.IDLE, Phase.SETTLEMENT)
+"""Where a hit that is not paid yet stands on the meter: whoever wagers must see the amount."""
 
 
 @dataclass(slots=True)
@@ -51,7 +54,8 @@ class Meter:
 
     def word(self, state: TableState, now_us: int, *, closed: bool) -> str:
         """What stands there instead of an amount; empty if the amount does."""
-        if state.claims and state.jackpot is None and state.phase is Phase.SETTLEMENT:
+        claimed = state.phase is Phase.SETTLEMENT and waits_for_server(state)
+        if claimed or (state.phase in _AT_REST and any(a.pending for a in state.awards if a.share)):
             return "PENDING"
         betting = state.phase is Phase.BETTING and not state.link_up
         if closed or betting or state.progressive_closed:

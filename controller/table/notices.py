@@ -20,7 +20,13 @@ _OF_CHIPS: Final = {
     "bonus above": "bonus above",
     "pay": "paid wrong",
 }
-_OF_SEATS: Final = {"hand void": "hand void", "floor": "floor", "idle": "idle"}
+_OF_SEATS: Final = {
+    "hand void": "hand void",
+    "floor": "floor",
+    "idle": "idle",
+    "jackpot rejected": "jackpot rejected",
+}
+_OF_AWARDS: Final = ("jackpot pending", "mystery")
 _MONEY: Final = ("difference pay", "difference collect", "award", "return")
 
 
@@ -59,6 +65,10 @@ class Notices:
                     self.add(Notice(_OF_CHIPS[code], seat, cause=("chips", seat)))
                 case fx.Prompt(code, seat) if code in _OF_SEATS:
                     self.add(Notice(_OF_SEATS[code], seat))
+                case fx.Prompt(code, seat, award) if code in _OF_AWARDS:
+                    self.add(Notice(code, seat, cause=("award", award)))
+                case fx.Prompt("jackpot ended", _, award):
+                    self.forget(("award", award))
                 case fx.RaiseAlarm("wager lifted", seat, detail):
                     spot = detail.partition(":")[0]
                     self.add(Notice("lifted", seat, cause=("chips", seat, spot)))

@@ -95,11 +95,13 @@ class Journal:
         segment_bytes: int = SEGMENT_BYTES,
         reserve_bytes: int = RESERVE_BYTES,
         retention_days: int | None = None,
+        keep_from_seq: int | None = None,
         now_ms: int,
         check_segments: int | None = None,
     ) -> Journal:
         """Lock, verify, repair a torn tail, and be ready to append.
 
+        ``keep_from_seq``: retention removes nothing from this record on, not at this start either.
         ``check_segments``: check only so many segments at the end, and the headers of all;
         ``check_older`` then checks the rest. None: all of it now.
         """
@@ -118,6 +120,7 @@ class Journal:
             raise JournalMissing("E-JRN-021", str(path), -1, f"{error.strerror}") from None
         workshop = Workshop(disk, path, segment_bytes, reserve_bytes)
         journal = cls(workshop, lock, retention_days)
+        journal.keep_from_seq = keep_from_seq
         opened = False
         try:
             journal._start(table, now_ms, check_segments)

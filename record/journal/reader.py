@@ -78,6 +78,17 @@ class JournalReader:
         )
 
 
+def records_from(folder: Path, seq: int, disk: Disk | None = None) -> Iterator[Record]:
+    """From a record on, beside a writer; what stands in segments before it is not read.
+
+    The first may be later than asked for, if retention has removed it.
+    """
+    disk = disk or RealDisk()
+    headers = read_headers(disk, folder, list_segments(disk, folder))
+    start = max((i for i, h in enumerate(headers) if h.first_seq <= seq), default=0)
+    yield from ChainWalk(disk, folder, headers[start:]).records(seq)
+
+
 def verify(folder: Path, disk: Disk | None = None) -> Report:
     """Read everything; a Report, or the JournalError that says what does not hold.
 

@@ -151,10 +151,10 @@ class CrashTable:
         if self.scenario.game == "MEGA":
             self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
         self._up = True
+        self._dial()
         missing = list(replayed.missing)
         self._release(self.writer.start({"start": self.starts}, missing, self.bench.now_us))
-        if core.state.rules.book.progressive is not None:
-            self._put(Told(f.MeterReported(METER), f.Measured("link")))
+        self._greet()
 
     def _selector(self, replayed: Any) -> Selector:
         box = SecretBox(KEY.for_frame("seeds", 0))
@@ -192,7 +192,7 @@ class CrashTable:
                 case fx.PublishRound(number, _, result):
                     self.results[number] = result
                 case fx.ClaimJackpot():
-                    self._later(Told(f.JackpotLocked(METER), f.Measured("link")))
+                    self._claimed()
         if self._wake is not None:
             self._wake.cancel()
         self._wake = None
@@ -207,6 +207,16 @@ class CrashTable:
         self.bench.clock.after(0, lambda: self._put(one))
 
     # --- the scripted link ---------------------------------------------------------------------
+
+    def _dial(self) -> None:
+        """Before the writer starts."""
+
+    def _greet(self) -> None:
+        if self.writer.core.state.rules.book.progressive is not None:
+            self._put(Told(f.MeterReported(METER), f.Measured("link")))
+
+    def _claimed(self) -> None:
+        self._later(Told(f.JackpotLocked(METER), f.Measured("link")))
 
     def meter(self, amount_cents: int) -> None:
         self._later(Told(f.MeterReported(amount_cents), f.Measured("link")))

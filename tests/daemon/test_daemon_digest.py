@@ -14,7 +14,7 @@ from controller.daemon.standing import StateDigest, round_body
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.state import Archive, Deck, Frozen, Phase, Seat, TableState
+from controller.rules.engine.state import Archive, Award, Deck, Frozen, Phase, Seat, TableState
 from controller.rules.engine.step import step
 from controller.rules.ricochet import Showdown
 from tests.daemon.desk import Paper, Row, cards, opening_of, random_desk
@@ -84,6 +84,8 @@ OTHER: dict[str, Any] = {
     "lucky_seat": 3,
     "meter": 5,
     "jackpot": 5,
+    "reset": 5,
+    "awards": (Award("main/1/1", 3, 2, 500), Award("m/1/2", 3, 2, 5, "verified", share=False)),
     "claims": ((1, "x", 10),),
     "link_up": False,
     "record": {"x": 1},
@@ -121,5 +123,5 @@ def test_the_memory_of_the_live_table_holds_no_more_than_its_journal() -> None:
     names = set(Memory.__dataclass_fields__)
     assert names == {
         "state", "opening", "last_keys", "untaken", "dealer", "table_closed", "undo", "rounds",
-        "day", "facts", "_open_key", "_digest", "_revealer",
+        "day", "sent", "facts", "_open_key", "_digest", "_revealer",
     }  # fmt: skip

@@ -29,5 +29,8 @@ AUTHORITY: Final[dict[type[f.What], tuple[frozenset[f.Role], str]]] = {
 }
 """Facts that only somebody with this role may declare, and the clause that says so."""
 
-MEASURED_ONLY: Final = (f.CardDrawn, f.PacketDispensed, f.CutCardSeen, f.CreditsRead, f.WagerRead)
+MEASURED_ONLY: Final = (
+    f.CardDrawn, f.PacketDispensed, f.CutCardSeen, f.CreditsRead, f.WagerRead,
+    f.AwardChanged, f.MysteryWon,
+)  # fmt: skip
 """What a device measures; a person declares it only through a fact of its own kind."""

@@ -8,6 +8,7 @@ from controller.rules import events as ev
 from controller.rules.book import BASE_SPOTS
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.awards import check_awards, kept_awards
 from controller.rules.engine.common import (
     POT,
     POT_SEAT,
@@ -58,6 +59,7 @@ def _optional(state: TableState) -> tuple[str, ...]:
 
 
 def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
+    check_awards(state)
     state = _next_deck(state)
     _check_cards(state)
     rules = state.rules
@@ -101,6 +103,7 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         idle=state.idle,
         history=state.history,
         disputes=state.disputes,
+        awards=kept_awards(state),
     )
     return replace(kept, notes=state.notes[-NOTES_KEPT:])
 
@@ -346,7 +349,7 @@ def selection_due(state: TableState) -> fx.RequestSelection | None:
 
 
 def _accepted(state: TableState, spot: str, base_valid: bool) -> bool:
-    """An optional wager needs valid base wagers, and in Ricochet its pay table."""
+    """An optional wager needs valid base wagers; in Ricochet its pay table, else the link."""
     if spot not in _optional(state):
         return True
     if spot == PROGRESSIVE and not state.takes_progressive:

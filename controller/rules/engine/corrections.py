@@ -13,6 +13,7 @@ from controller.rules.cards import HiddenCard, name
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.awards import PROGRESSIVE, withdrawn
 from controller.rules.engine.common import Refusal, Step, in_round, person, with_seat
 from controller.rules.engine.export import paid_nets, settled_so_far
 from controller.rules.engine.settlement import (
@@ -22,6 +23,7 @@ from controller.rules.engine.settlement import (
     paid_back,
     row_of,
     show_hand,
+    tell_claims,
     to_open,
 )
 from controller.rules.engine.state import Archive, TableState
@@ -58,12 +60,10 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
     )
     row = row_of(settled_so_far(state), what.seat)
     state = note_claim(state, what.seat, row)
-    effects = show_hand(state, what.seat, row)
-    still = {seat for seat, _, _ in state.claims}
-    if gone := tuple(seat for seat, _, _ in sent if seat not in still):
-        effects += (fx.WithdrawClaim(state.round_no, gone),)
-    if state.claims != sent and not to_open(state) and state.claims and state.jackpot is None:
-        effects += (fx.ClaimJackpot(state.round_no, state.claims),)
+    state, claim = tell_claims(state, sent)
+    effects = (*show_hand(state, what.seat, row), *claim)
+    if state.frozen is not None:
+        return state, effects
     state, more = finish_if_known(state)
     back = paid_back(state, before) if state.result is not None else ()
     return state, (*effects, *more, *back, *next_step(state))
@@ -129,8 +129,30 @@ def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> St
         archive, corrections=(*archive.corrections, *entries), ruled_anew=(record, result)
     )
     back = tuple(fx.PayDifference(archive.round_no, seat, cents) for seat, cents in changes)
-    state = replace(state, history=(*state.history[:-1], fixed))
-    return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back)
+    state, link = _taken_back(replace(state, history=(*state.history[:-1], fixed)), result)
+    return state, (fx.Prompt("void", detail=", ".join(result["clauses"])), *back, *link)
+
+
+def _taken_back(state: TableState, result: Any) -> Step:
+    """Progressive wagers of a closed round that are void now, and the claims made with them."""
+    void = {r["seat"] for r in result["seats"] if _status(r) == "void"}
+    out = {number for number, seat in state.seats.items() if seat.out}
+    stakes = tuple(
+        (number, seat.locked[PROGRESSIVE])
+        for number, seat in sorted(state.seats.items())
+        if number in void - out and seat.locked.get(PROGRESSIVE)
+    )
+    gone = tuple(seat for seat, _, _ in state.claims if seat in void - out)
+    effects: tuple[fx.Effect, ...] = ()
+    if stakes:
+        effects += (fx.ReverseContributions(state.round_no, stakes),)
+    if gone:
+        effects += (fx.WithdrawClaim(state.round_no, gone),)
+    return withdrawn(state, gone), effects
+
+
+def _status(row: Any) -> object:
+    return row["wagers"].get(PROGRESSIVE, {}).get("status")
 
 
 def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:

@@ -30,7 +30,8 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import settled_so_far
-from controller.rules.engine.irregular import CARD_FAULT, freeze, note
+from controller.rules.engine.freezing import freeze
+from controller.rules.engine.irregular import CARD_FAULT, note
 from controller.rules.engine.state import Phase, TableState
 
 

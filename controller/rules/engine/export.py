@@ -19,6 +19,8 @@ def money_settings(state: TableState) -> Any:
     changes: dict[str, Any] = {}
     if book.progressive is not None:
         changes["jackpot"] = state.meter if state.jackpot is None else state.jackpot
+        if state.reset is not None:
+            changes["jackpot_reset"] = state.reset
     if book.magic_card is not None:
         changes |= {"magic_card": state.magic_card, "lucky_seat": state.lucky_seat}
     if book.posted_limits:
@@ -141,9 +143,12 @@ def settled_so_far(state: TableState) -> Any:
     return settle(record)
 
 
-def paid_nets(state: TableState) -> dict[int, int]:
-    """What the seats already settled have won or lost, by the pays they were settled with."""
-    paid = {n: s for n, s in state.seats.items() if s.settled}
+def paid_nets(state: TableState, voided: tuple[int, ...] = ()) -> dict[int, int]:
+    """What the seats already settled have won or lost, by the pays they were settled with.
+
+    A hand that was void before has given it back; ``voided`` became so just now.
+    """
+    paid = {n: s for n, s in state.seats.items() if s.settled and (not s.out or n in voided)}
     if not paid:
         return {}
     result = state.result or settled_so_far(replace(state, events=(), seats=paid))

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Literal
 
 from controller.rules.cards import Card, HiddenCard
+from controller.rules.engine import link_facts
 from controller.rules.hands import Hand
 
 
@@ -34,11 +35,13 @@ class Declared:
 
 Source = Measured | Declared
 
-
-class What:
-    """What happened; each kind is a class of its own below."""
-
-    __slots__ = ()
+What = link_facts.What
+MeterReported = link_facts.MeterReported
+LinkLost = link_facts.LinkLost
+LinkRestored = link_facts.LinkRestored
+JackpotLocked = link_facts.JackpotLocked
+AwardChanged = link_facts.AwardChanged
+MysteryWon = link_facts.MysteryWon
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -62,21 +65,6 @@ class SignShown(What):
 @dataclass(frozen=True, slots=True)
 class TimerFired(What):
     name: Literal["vacancy"]
-
-
-@dataclass(frozen=True, slots=True)
-class MeterReported(What):
-    jackpot_cents: int
-
-
-@dataclass(frozen=True, slots=True)
-class LinkLost(What):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRestored(What):
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,13 +414,6 @@ class BonusCardTurned(What):
 @dataclass(frozen=True, slots=True)
 class HandOpened(What):
     seat: int
-
-
-@dataclass(frozen=True, slots=True)
-class JackpotLocked(What):
-    """The server's amount of record for this round's percentage awards."""
-
-    jackpot_cents: int
 
 
 @dataclass(frozen=True, slots=True)

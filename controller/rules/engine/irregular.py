@@ -13,6 +13,7 @@ from controller.rules.book import BASE_SPOTS, DOLLAR
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.awards import withdrawn
 from controller.rules.engine.common import (
     Refusal,
     Step,
@@ -31,8 +32,9 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import money_settings, paid_nets, with_result
+from controller.rules.engine.freezing import freeze
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
-from controller.rules.engine.state import Frozen, Phase, Seat, TableState
+from controller.rules.engine.state import Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
@@ -46,28 +48,6 @@ from controller.rules.wagers import broken_clauses
 
 PLAY_ON_OR_VOID = ("play on", "void")
 CARD_FAULT = ("misread", "confirmed", "resume")
-
-
-def freeze(
-    state: TableState,
-    question: str,
-    answers: tuple[str, ...],
-    event: ev.Event | None = None,
-    held: tuple[HiddenCard, ...] | None = None,
-    *,
-    extra: tuple[tuple[HiddenCard, ...], ...] = (),
-) -> Step:
-    """Stand still; nothing is guessed (AMB-V08)."""
-    if state.frozen is not None:
-        frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
-        if frozen.event is None:
-            frozen = replace(frozen, answers=answers, event=event, held=held)
-        return replace(state, frozen=frozen), (fx.AskSupervisor(question, frozen.answers),)
-    frozen = Frozen(state.phase, question, answers, event, held, extra)
-    return (
-        replace(state, phase=Phase.FROZEN, frozen=frozen),
-        (fx.Prompt("frozen", detail=question), fx.AskSupervisor(question, answers)),
-    )
 
 
 def happened(state: TableState, event: ev.Event) -> Step:
@@ -100,7 +80,8 @@ def happened(state: TableState, event: ev.Event) -> Step:
             case _:
                 pass
     if state.phase is Phase.SETTLEMENT and state.rules.book.family == "let it ride":
-        state, more = judged_again(state)
+        voided = tuple(r.seat for r in found if isinstance(r, VoidHand))
+        state, more = judged_again(state, voided)
         return state, (*effects, *more)
     return state, (*effects, *next_prompt(state))
 
@@ -147,6 +128,7 @@ def void_round(state: TableState, clause: str) -> Step:
     if state.claims and not to_open(state):
         seats = tuple(seat for seat, _, _ in state.claims)
         effects.append(fx.WithdrawClaim(state.round_no, seats))
+        state = withdrawn(state, seats)
     suspect = state.deck.suspect or any(map(ev.faults_deck, state.events))
     state = replace(
         state,

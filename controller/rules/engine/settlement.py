@@ -9,6 +9,13 @@ from controller.rules import events as ev
 from controller.rules.cards import PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.awards import (
+    ONLY_VOID,
+    revalued,
+    stop_for,
+    waits_for_server,
+    withdrawn,
+)
 from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
 from controller.rules.engine.deal import assign
 from controller.rules.engine.export import (
@@ -23,6 +30,7 @@ from controller.rules.engine.state import Archive, Phase, TableState
 from controller.rules.hands import HAND_BY_NAME, HAND_NAMES
 from controller.rules.paytables import JackpotShare
 
+Claims = tuple[tuple[int, str, int], ...]
 KEPT_ROUNDS = 50
 PROGRESSIVE = "progressive"
 SIX_CARD = "six_card"
@@ -34,23 +42,57 @@ def begin_settlement(state: TableState) -> Step:
     return state, (*effects, *next_step(state))
 
 
-def judged_again(state: TableState) -> Step:
+def judged_again(state: TableState, voided: tuple[int, ...]) -> Step:
     """An irregularity while hands are opened and paid: the round is ruled on anew.
 
     A void hand claims nothing, and if it was the last closed one the round is complete.
     """
-    before, shown = paid_nets(state), state.result is not None
+    before = paid_nets(state, voided)
+    first = any(state.seats[number].opened is None for number in voided)
+    sent = () if first or to_open(state) else state.claims
     claims = tuple(c for c in state.claims if not state.seats[c[0]].out)
-    gone = tuple(seat for seat, _, _ in state.claims if state.seats[seat].out)
-    claim: tuple[fx.Effect, ...] = ()
-    if gone and not to_open(state):
-        claim = (fx.WithdrawClaim(state.round_no, gone),)
     state = replace(state, claims=claims, record=None, result=None)
-    if claims and not to_open(state) and state.jackpot is None and not shown:
-        claim += (fx.ClaimJackpot(state.round_no, claims),)
-    state, envy = finish_if_known(state)
-    back = paid_back(state, before) if state.result is not None else ()
-    return state, (*claim, *envy, *back, *next_step(state))
+    state, claim = tell_claims(state, sent)
+    if state.frozen is None:
+        state, envy = finish_if_known(state)
+        claim = (*claim, *envy)
+    if state.result is not None:
+        back = paid_back(state, before)
+    else:
+        gives = ((n, before[n]) for n in voided if before.get(n))
+        back = tuple(fx.PayDifference(state.round_no, n, -cents) for n, cents in gives)
+    follows = next_step(state) if state.frozen is None else ()
+    return state, (*claim, *back, *follows)
+
+
+def tell_claims(state: TableState, sent: Claims) -> Step:
+    """What the server must hear so that its claims are ours; ``sent`` is what it was told before.
+
+    It may have locked them meanwhile: what it locked is withdrawn before anything else is claimed.
+    """
+    if to_open(state):
+        return state, ()
+    if any(claim not in sent for claim in state.claims):
+        return _claim_anew(state, sent)
+    still = {seat for seat, _, _ in state.claims}
+    gone = tuple(seat for seat, _, _ in sent if seat not in still)
+    if not gone:
+        return state, ()
+    state, more = revalued(withdrawn(state, gone), settled_so_far(state))
+    return state, (fx.WithdrawClaim(state.round_no, gone), *more)
+
+
+def _claim_anew(state: TableState, sent: Claims) -> Step:
+    claim = fx.ClaimJackpot(state.round_no, state.claims)
+    if not sent:
+        return state, (claim,)
+    for seat, hand, _ in sent:
+        if state.seats[seat].settled:
+            text = f"seat {seat}: its {hand} is paid, and the claims of the round change"
+            return stop_for(state, seat, text, ONLY_VOID)
+    seats = tuple(seat for seat, _, _ in sent)
+    state = replace(withdrawn(state, seats), jackpot=None, reset=None)
+    return state, (fx.WithdrawClaim(state.round_no, seats), claim)
 
 
 def paid_back(state: TableState, before: dict[int, int]) -> tuple[fx.Effect, ...]:
@@ -85,7 +127,7 @@ def _six_card(state: TableState, number: int) -> bool:
 
 
 def _awaits_jackpot(state: TableState, number: int) -> bool:
-    return state.jackpot is None and any(seat == number for seat, _, _ in state.claims)
+    return number in waits_for_server(state)
 
 
 def next_step(state: TableState) -> tuple[fx.Effect, ...]:
@@ -177,20 +219,6 @@ def show_hand(state: TableState, number: int, row: Any) -> tuple[fx.Effect, ...]
     )
 
 
-def jackpot_locked(state: TableState, what: f.JackpotLocked, _fact: f.Fact) -> Step:
-    if not state.claims or to_open(state):
-        raise Refusal("this round has no claim to lock", state.rules.book.round_clauses.settle)
-    if state.jackpot is not None:
-        raise Refusal("the amount of record is fixed", state.rules.book.round_clauses.settle)
-    state = replace(state, jackpot=what.jackpot_cents)
-    result = settled_so_far(state)
-    shown: tuple[fx.Effect, ...] = ()
-    for number, _, _ in state.claims:
-        shown += show_hand(state, number, row_of(result, number))
-    state, more = finish_if_known(state)
-    return state, (*shown, *more, *next_step(state))
-
-
 def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) -> Step:
     if not _bonus_due(state):
         raise Refusal("nobody has a 6 Card Bonus: the middle card stays closed", "PP6-M7a")
@@ -211,7 +239,7 @@ def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) ->
 
 def finish_if_known(state: TableState) -> Step:
     """Once every hand is open and every amount known, the whole round is settled."""
-    waits = to_open(state) or (state.claims and state.jackpot is None) or _bonus_due(state)
+    waits = to_open(state) or waits_for_server(state) or _bonus_due(state)
     if waits or state.result is not None:
         return state, ()
     state = with_result(state)

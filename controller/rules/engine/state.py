@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from controller.rules import events as ev
 from controller.rules.book import Book
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.ricochet import Showdown
 from controller.rules.settings import Settings, TableSettings
+
+AwardState = Literal["locked", "verified", "approved", "paid", "rejected", "withdrawn"]
+ENDED: Final = ("paid", "rejected", "withdrawn")
+LATER: Final = MappingProxyType({"later": True})
+"""Of a field that older journals do not have: left out on disk while it holds its default."""
 
 
 class Phase(Enum):
@@ -51,6 +57,8 @@ class Frozen:
     """Cards read but in doubt: outside the deal until the ruling says which they are."""
     extra: tuple[tuple[HiddenCard, ...], ...] = ()
     """Cards or packets that came when none was due: set aside unless a stray hand explains them."""
+    about: str = field(default="", metadata=LATER)
+    """What the prompt says where there is no event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,31 @@ class Archive:
 
 
 @dataclass(frozen=True, slots=True)
+class Award:
+    """Money that the link server holds for a seat until people have approved or rejected it."""
+
+    award: str
+    """The server's name for it."""
+    round_no: int
+    seat: int
+    cents: int
+    state: AwardState = "locked"
+    share: bool = True
+    """A share of the jackpot, claimed for a hand; else a mystery award."""
+    due: int | None = None
+    """What the settlement pays now that another claim is gone, until the server says the same."""
+
+    @property
+    def pending(self) -> bool:
+        return self.state not in ENDED
+
+    @property
+    def holds(self) -> bool:
+        """Hand, deck and cards are not verified yet: no next round (AMB-P16)."""
+        return self.share and self.state == "locked"
+
+
+@dataclass(frozen=True, slots=True)
 class TableState:
     rules: TableRules
     phase: Phase = Phase.IDLE
@@ -155,6 +188,10 @@ class TableState:
     meter: int = 0
     jackpot: int | None = None
     """The server's amount of record for this round."""
+    reset: int | None = None
+    """The meter after a 100 % award, as the server said with it."""
+    awards: tuple[Award, ...] = ()
+    """Those of this table that are pending, and those that ended lately."""
     claims: tuple[tuple[int, str, int], ...] = ()
     link_up: bool = True
     record: Any = None

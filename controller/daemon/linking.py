@@ -1,0 +1,97 @@
+"""The table and its link put together: keys, what is heard, what is sent.
+
+The socket's library is loaded only where there is a link.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.config.live import LiveConfig
+from controller.daemon.identity import program_hash
+from controller.daemon.writer import Released
+from controller.link.cursor import Cursor, Places
+from controller.link.hearing import Heard, Hearing
+from controller.link.session import Head, Identity
+from record.journal import Journal
+from record.link.keys import SecretKey, load_public, load_secret
+
+if TYPE_CHECKING:
+    from controller.link.client import LinkClient
+
+
+def hearing_of(config: LiveConfig, journal: Journal) -> Hearing | None:
+    if config.link is None:
+        return None
+    return Hearing(config.link.heartbeat_limit_ms * 1000, journal.journal_id)
+
+
+def link_keys(config: LiveConfig) -> tuple[SecretKey, str] | None:
+    """This table's secret key and the servers' public one. Raises ``KeyFileError``."""
+    if config.link is None:
+        return None
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    credentials = Path(folder) if folder else None
+    path = config.secret_path("link.secret_key", config.link.secret_key, credentials)
+    return load_secret(path), load_public(config.link.server_key)
+
+
+class Link:
+    """A running link, or none: then nothing is sent and nothing heard."""
+
+    def __init__(self, client: LinkClient | None = None) -> None:
+        self._client = client
+
+    def start(self) -> None:
+        if self._client is not None:
+            self._client.start()
+
+    def released(self, released: Released) -> None:
+        if self._client is not None:
+            self._client.released(released.outbox, released.status["journal"], released.sent)
+
+    async def close(self, why: str) -> None:
+        if self._client is not None:
+            await self._client.close(why)
+
+    def status(self) -> dict[str, Any] | None:
+        return None if self._client is None else self._client.status()
+
+
+def link_of(
+    config: LiveConfig,
+    keys: tuple[SecretKey, str] | None,
+    journal: Journal,
+    places: Places,
+    put: Callable[[Heard], None],
+) -> Link:
+    """In the event loop's thread, before the writer runs."""
+    if config.link is None or keys is None:
+        return Link()
+    from controller.link.client import Keys, LinkClient
+
+    def keep(seq: int) -> None:
+        journal.keep_from_seq = seq
+
+    identity = Identity(
+        config.name,
+        journal.journal_id,
+        config.game,
+        program_hash(),
+        config.effective_hash,
+        config.settings.meter_rule,
+    )
+    client = LinkClient(
+        identity,
+        config.link.endpoints,
+        Keys(*keys),
+        Cursor(config.journal.path, places),
+        head=Head(places.last, journal.next_seq - 1, journal.head.hex()),
+        limit_ms=config.link.heartbeat_limit_ms,
+        put=put,
+        keep=keep,
+    )
+    return Link(client)

@@ -1,0 +1,1 @@
+"""The table's side of the progressive link: docs/operations/link-table.md."""

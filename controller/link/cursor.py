@@ -1,0 +1,94 @@
+"""The outbox as it stands in the journal: events by their number, the latest from memory.
+
+``recent`` are events as the writer released them; older ones are read from the journal's folder,
+without its lock, beside the writer. Sequential reading goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from record.journal import Disk, Record
+from record.journal.reader import records_from
+from record.link.messages import Event
+from record.link.outbox import OUTBOX, event_of, outbox_number
+
+RECENT: Final = 256
+STRIDE: Final = 256
+"""Every so many events one place is kept by which the others are found."""
+
+
+class Places:
+    """Where the outbox records stand: number to record, one in ``STRIDE``."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[int, int]] = []
+        self.last = 0
+        self.after_seq = 0
+        """The record of the last event."""
+
+    def take(self, record: Record) -> None:
+        """An outbox record, in order. Numbers have no gaps, so only the first is read."""
+        number = self.last + 1 if self._places else outbox_number(record.body)
+        self.add(number, record.seq)
+
+    def add(self, number: int, seq: int) -> None:
+        if not self._places or number >= self._places[-1][0] + STRIDE:
+            self._places.append((number, seq))
+        self.last, self.after_seq = number, seq
+
+    def before(self, number: int) -> int:
+        """A record at which or after which event ``number`` stands."""
+        return max((seq for n, seq in self._places if n <= number), default=1)
+
+
+class Cursor:
+    def __init__(self, folder: Path, places: Places, disk: Disk | None = None) -> None:
+        self._folder, self._places, self._disk = folder, places, disk
+        self._recent: dict[int, Event] = {}
+        self._reading: Iterator[Event] | None = None
+        self._next = 0
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Events that the writer has just made durable."""
+        for event in events:
+            self._places.add(event.n, event.seq)
+            self._recent[event.n] = event
+        while len(self._recent) > RECENT:
+            del self._recent[next(iter(self._recent))]
+
+    def recent(self, first: int, last: int) -> list[Event] | None:
+        """From memory, if all of them are there."""
+        found = [self._recent.get(n) for n in range(first, last + 1)]
+        whole = [event for event in found if event is not None]
+        return whole if len(whole) == len(found) else None
+
+    def read(self, first: int, last: int) -> Sequence[Event]:
+        """From the journal. Raises ``JournalError`` if it cannot be read just now."""
+        kept, self._reading = self._reading if self._next == first else None, None
+        found: list[Event] = []
+        for reading in (kept, self._from(first)):
+            if reading is None or found:
+                continue  # what it has seen ends here; the rest is asked for next
+            for event in reading:
+                found.append(event)
+                if event.n >= last:
+                    self._reading = reading if event.n < self._places.last else None
+                    self._next = event.n + 1
+                    return found
+        return found
+
+    def _from(self, first: int) -> Iterator[Event]:
+        start = self._places.before(first)
+        for record in records_from(self._folder, start, self._disk):
+            if record.kind == OUTBOX and outbox_number(record.body) >= first:
+                yield event_of(record)
+
+    def seq_after(self, acked: int) -> int:
+        """The first record that the server may still need."""
+        if acked >= self._places.last:
+            return self._places.after_seq + 1
+        event = self._recent.get(acked + 1)
+        return self._places.before(acked + 1) if event is None else event.seq

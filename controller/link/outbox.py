@@ -1,0 +1,103 @@
+"""Which events go to the server next: a cursor over the journal, and nothing of its own to lose.
+
+Pure: the numbers are those of the journal's ``outbox`` records, time is passed in. An
+acknowledgement moves the cursor and deletes nothing: the server's word at the next welcome counts,
+also when it is less than it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+WINDOW: Final = 32
+"""Events on their way at most; a round has three to five."""
+RESEND_MS: Final = 2_000
+"""Silence after which what is on its way is sent again."""
+
+
+@dataclass(slots=True)
+class Outbox:
+    """``last`` is the number of the last durable event, 0 if there is none."""
+
+    last: int = 0
+    acked: int | None = None
+    """The server has the events up to here; None as long as nobody has said so."""
+    next: int = 1
+    """The number that is sent next on this connection."""
+    acked_ms: int | None = None
+    """When the server last acknowledged something new."""
+    _goal: int = 0
+    _unheard_ms: int | None = None
+    """Since when something is on its way of which nothing was heard, repeats included."""
+    _sent_ms: int = 0
+
+    def grown(self, last: int) -> None:
+        self.last = max(self.last, last)
+
+    def welcomed(self, n: int, now_ms: int) -> bool:
+        """The server's watermark; False if it has events that this journal does not hold."""
+        if n > self.last:
+            return False
+        self.acked, self.next, self._goal = n, n + 1, self.last
+        self._unheard_ms, self._sent_ms = None, now_ms
+        return True
+
+    def parted(self) -> None:
+        """The connection is over: what is on its way may have come or not."""
+        if self.acked is not None:
+            self.next = self.acked + 1
+
+    def acknowledged(self, n: int, now_ms: int) -> bool:
+        """Up to ``n`` it is durable there; False if that cannot be."""
+        if self.acked is None or n > self.last:
+            return False
+        if n > self.acked:
+            self.acked, self.acked_ms, self._sent_ms = n, now_ms, now_ms
+            self.next = max(self.next, n + 1)
+            self._unheard_ms = now_ms if self.on_the_way else None
+        return True
+
+    def expected(self, n: int, now_ms: int) -> bool:
+        """The server found a gap and waits for ``n``; False if that cannot be."""
+        if self.acked is None or not 1 <= n <= self.last + 1:
+            return False
+        self.acked, self.next, self._sent_ms = n - 1, n, now_ms
+        return True
+
+    def wanted(self, now_ms: int) -> range:
+        """The numbers to send now, in order."""
+        if self.acked is None:
+            return range(0)
+        if self.on_the_way and now_ms - self._sent_ms >= RESEND_MS:
+            self.next, self._sent_ms = self.acked + 1, now_ms
+        return range(self.next, min(self.last, self.acked + WINDOW) + 1)
+
+    def sent(self, n: int, now_ms: int) -> None:
+        """``n`` has gone out, after all before it."""
+        assert n == self.next
+        if self._unheard_ms is None:
+            self._unheard_ms = now_ms
+        self.next, self._sent_ms = n + 1, now_ms
+
+    @property
+    def on_the_way(self) -> int:
+        return 0 if self.acked is None else self.next - 1 - self.acked
+
+    @property
+    def depth(self) -> int:
+        """Events that the server is not known to have."""
+        return self.last - (self.acked or 0)
+
+    @property
+    def caught_up(self) -> bool:
+        """The server has all that there was when it welcomed us."""
+        return self.acked is not None and self.acked >= self._goal
+
+    def stalled(self, now_ms: int, limit_ms: int) -> bool:
+        """Something is on its way and nothing has been acknowledged for so long."""
+        return self._unheard_ms is not None and now_ms - self._unheard_ms > limit_ms
+
+    @property
+    def wake_ms(self) -> int | None:
+        return self._sent_ms + RESEND_MS if self.on_the_way else None

@@ -1,0 +1,64 @@
+"""``underfelt table`` with a link: it greets, says so in its status, and says goodbye."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from hw_sim.scenario import HERE, find, load
+from record.link.messages import MeterValue
+from tests.e2e.table import configure, start, underfelt
+from tests.link.client.files import server_keys, with_link
+from tests.link.client.model import Committed, ModelServer
+from tests.link.client.sockets import Behind
+
+LIMIT_S = 60
+"""Only so that a hang ends; nothing is measured."""
+
+
+def until(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_table_with_a_link_talks_to_its_server(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(HERE / "tables" / "mbs3.toml", run / "layout.toml")
+    (run / "chips.csv").write_text(
+        "uid,value,class,series\nE004010100000001,100,cash,sim\n", "utf-8"
+    )
+    config = configure(run, "MBS3", load(find("mbs3-plain")).settings)
+    model = ModelServer(beat_ms=200, committed=Committed(pool_cents=123_400))
+    behind = Behind(model, server_keys(tmp_path))
+    with_link(config, [behind.endpoint], server_keys(tmp_path)[1])
+    table = start("table", "--config", str(config))
+    try:
+        until(lambda: bool(model.greeted))
+
+        def told() -> bool:
+            status = json.loads(underfelt("status", "--config", str(config), "--json").stdout)
+            return bool(status["link_up"]) and status["jackpot_cents"] == 123_400
+
+        until(told)
+        said = underfelt("status", "--config", str(config)).stdout
+        assert f"link open: model at {behind.endpoint}, epoch 1; 0 of 0 events wait" in said
+        status = json.loads(underfelt("status", "--config", str(config), "--json").stdout)
+        assert status["link"]["state"] == "open"
+        assert (status["link"]["waiting"], status["link"]["halted"]) == (0, "")
+        assert model.meters() == (MeterValue("main", "grand", 123_400, 1),)
+        table.send_signal(signal.SIGTERM)
+        out, err = table.communicate(timeout=LIMIT_S)
+        assert (table.returncode, err) == (0, ""), out
+        until(lambda: not model.greeted)  # it said goodbye
+    finally:
+        if table.poll() is None:
+            table.kill()
+            table.communicate()
+        behind.close()
