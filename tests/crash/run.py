@@ -1,6 +1,6 @@
 """Everything that may happen to a table's disk, at every place of a round of each game.
 
-python -m tests.crash.run [--every N] [--seed S] [--jobs J] [--report FILE] [SCENARIO ...]
+python -m tests.crash.run [--every N | --at N] [--seed S] [--jobs J] [--report FILE] [SCENARIO ...]
 
 The power goes at every disk call; the process is killed at every write; a sync fails once; the last
 segment is cut at every byte of its last record; a bit flips in each of a thousand copies; the disk
@@ -47,16 +47,17 @@ HEAD: Final = """\
 disk that can lose power at any call. After what is described below the table starts again over the
 same devices and people, and the round must end with its literal settlement. {how} Seed {seed}; a
 case is named by its scenario, the disk call and the seed
-(`python -m tests.crash.run --seed {seed} SCENARIO`).
+(`python -m tests.crash.run --seed {seed} --at CALL SCENARIO` plays it again).
 """
 
 
 class Run:
     """The proofs, one after the other, each spread over the processes."""
 
-    def __init__(self, pool: Any, names: Sequence[str], every: int, seed: int) -> None:
+    def __init__(self, pool: Any, options: argparse.Namespace) -> None:
         self._pool = pool
-        self.names, self.every, self.seed = names, every, seed
+        self.names: Sequence[str] = options.names or ROUNDS
+        self.every, self.seed, self.only = options.every, options.seed, options.at
         self.bad: list[str] = []
         self.text = ""
 
@@ -83,7 +84,11 @@ class Run:
 
     def _at(self, name: str, kind: str) -> list[Case]:
         numbers = numbers_of(name, kind) if kind else range(1, len(calls_of(name)) + 1)
-        return [Case(name, n, self.seed) for n in numbers[:: self.every]]
+        return self._chosen(name, numbers)
+
+    def _chosen(self, name: str, numbers: Sequence[int]) -> list[Case]:
+        every = [n for n in numbers if n == self.only] if self.only else numbers[:: self.every]
+        return [Case(name, n, self.seed) for n in every]
 
     def _calls(self, kind: str, work: Callable[[Case], str], what: str) -> Iterator[Any]:
         for name in self.names:
@@ -167,7 +172,7 @@ class Run:
 
     def _days(self) -> Iterator[Any]:
         for name, calls in zip(self.names, self._map(day_calls, self.names), strict=True):
-            cases = [Case(name, n, self.seed) for n in calls[:: self.every]]
+            cases = self._chosen(name, calls)
             bad = self._failures(self._map(day_closed, cases), "day")
             yield name, len(calls), len(cases), len(cases) - bad
 
@@ -189,6 +194,7 @@ class Run:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crash.run", description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every n-th place")
+    parser.add_argument("--at", type=int, default=0, metavar="N", help="only this disk call")
     parser.add_argument("--seed", type=int, default=1, help="what of unsynced data survives")
     parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     parser.add_argument("--report", help="write a Markdown report to this file")
@@ -196,16 +202,11 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     began = time.monotonic()
     with Pool(options.jobs) as pool:
-        run = Run(pool, options.names or ROUNDS, options.every, options.seed)
-        for section in (
-            run.power,
-            run.kill,
-            run.day,
-            run.sync,
-            run.shorten,
-            run.flips,
-            run.full,
-        ):
+        run = Run(pool, options)
+        sections = [run.power, run.kill, run.day, run.sync]
+        if not options.at:
+            sections += [run.shorten, run.flips, run.full]
+        for section in sections:
             section()
     verdict = f"{len(run.bad)} cases did not end as they should" if run.bad else "All ended so"
     print(f"{verdict}, {time.monotonic() - began:.0f} s")
