@@ -4,7 +4,8 @@ and how the round must have ended. Every case is named by its scenario, a number
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from hw_sim.scenario import find, load
 from record.journal import Journal, JournalError, Record
 from record.journal.format import HEADER_BYTES, decode_head
 from record.verify_journal import verify as verify_alone
+from tests.crash.forking import ForkingDisk, Forks
 from tests.crash.table import FOLDER, KEY, CrashTable
 from tests.journal.simdisk import Inode, SimDisk
 from tests.sim.host import TODAY, differences
@@ -80,27 +82,96 @@ def ended(table: CrashTable) -> list[str]:
     return problems
 
 
-def _once(table: CrashTable, case: Case) -> str:
-    problems = played(table)
-    if table.cuts != 1:
-        problems.append(f"{table.cuts} cuts")
+@dataclass(frozen=True)
+class Proof:
+    """Something that happens at a call to the disk, and how all must be well afterwards."""
+
+    name: str
+    calls: str = ""
+    """The calls it happens at; empty for all."""
+    left_by: Callable[[SimDisk, Random], SimDisk] = SimDisk.after_cut
+    fails: bool = False
+    """The call fails instead of being the last one."""
+    day: bool = False
+    """The gaming day is closed after the round, and it happens there."""
+
+    def table(self, name: str, seed: int, disk: SimDisk, cut_at: int = 0) -> CrashTable:
+        return CrashTable(
+            load(find(name)), cut_at, seed, disk, left_by=self.left_by, goes_on=self.fails
+        )
+
+    def numbers(self, name: str) -> Sequence[int]:
+        if self.day:
+            return day_calls(name)
+        return numbers_of(name, self.calls) if self.calls else range(1, len(calls_of(name)) + 1)
+
+    def wrong(self, table: CrashTable, at: Callable[[], int]) -> list[str]:
+        """Play to the end; ``at`` is the call at which it happened, once it has."""
+        late: list[int] = []
+
+        def released(_: Released) -> None:
+            if self.fails and table.starts == 1 and 0 < at() <= table.disk.calls:
+                late.append(table.disk.calls)
+
+        table.on_released = released
+        problems = played(table)
+        if self.day:
+            problems += _closed_once(table)
+        if not self.fails and table.cuts != 1:
+            problems.append(f"{table.cuts} cuts")
+        if self.fails and "E-JRN-030" not in table.failed:
+            problems.append(f"it went on: {table.failed or 'no failure'}")
+        if late:
+            problems.append(f"released after it failed, at calls {late}")
+        return problems
+
+
+POWER: Final = Proof("power")
+"""Of what was not synced a random part survives."""
+KILLED: Final = Proof("killed", "write", lambda disk, _: disk.after_kill())
+"""The machine lives on: everything written is there."""
+SYNC: Final = Proof("sync", "sync", fails=True)
+"""Fails once: the process stops, nothing leaves it afterwards, the next one ends the round."""
+DAY: Final = Proof("day", day=True)
+"""The gaming day is closed once, and adds up to its records."""
+
+
+def happens(proof: Proof, case: Case) -> str:
+    """One case by itself; empty if all was well."""
+    disk = SimDisk()
+    if proof.fails:
+        disk.fail_at = {case.at: errno.EIO}
+    table = proof.table(case.name, case.seed, disk, 0 if proof.fails else case.at)
+    problems = proof.wrong(table, lambda: case.at)
     return case.wrong("; ".join(problems)) if problems else ""
 
 
-# --- the power goes, or the process is killed --------------------------------------------------
+class _FailingForks(ForkingDisk):
+    """The call fails in the child."""
+
+    def happens_at(self, number: int) -> None:
+        self.fail_at = {number: errno.EIO}
 
 
-def power_cut(case: Case) -> str:
-    """At this call; of what was not synced a random part survives."""
-    return _once(CrashTable(load(find(case.name)), case.at, case.seed), case)
-
-
-def killed(case: Case) -> str:
-    """At this call; the machine lives on, everything written is there."""
-    table = CrashTable(
-        load(find(case.name)), case.at, case.seed, left_by=lambda disk, _: disk.after_kill()
-    )
-    return _once(table, case)
+def happens_everywhere(
+    proof: Proof, name: str, seed: int, wanted: Collection[int], jobs: int
+) -> list[str]:
+    """All these cases from one run of the round: what comes before each is played once."""
+    forks = Forks(jobs, wanted.__contains__)
+    disk = (_FailingForks if proof.fails else ForkingDisk)(forks.fork)
+    table = proof.table(name, seed, disk)
+    try:
+        problems = proof.wrong(table, lambda: forks.child)
+    except BaseException as error:
+        if not forks.child:
+            raise
+        problems = [f"{type(error).__name__}: {error}"]
+    if forks.child:
+        case = Case(name, forks.child, seed)
+        forks.end_child(case.wrong("; ".join(problems)) if problems else "")
+    said = dict(forks.collect())
+    assert said.keys() == set(wanted), "a case was not played"
+    return [text for text in said.values() if text]
 
 
 # --- the file is cut short ---------------------------------------------------------------------
@@ -190,7 +261,7 @@ def truncated_and_played(case: Case, keep: int) -> str:
         start, end = last_record(last_segment(disk)[1])
         return shortened(disk, start + keep % (end - start))
 
-    return _once(CrashTable(load(find(case.name)), case.at, case.seed, left_by=left_by), case)
+    return happens(replace(KILLED, left_by=left_by), case)
 
 
 # --- a bit flips -------------------------------------------------------------------------------
@@ -253,45 +324,22 @@ def _close_the_day(table: CrashTable) -> None:
             return
 
 
-def day_closed(case: Case) -> str:
-    """The power goes while the day is closed: it is closed once, and adds up to its records."""
-    table = CrashTable(load(find(case.name)), case.at, case.seed)
-    problems = played(table)
+def _closed_once(table: CrashTable) -> list[str]:
+    """Close the day; what is not as it should be."""
     _close_the_day(table)
     records = list(table.journal.records())
-    found = list(days(iter(records), whole=True))
     closes = sum(r.kind == "table-call" for r in records)
-    closed = [one for one in found if one.seq is not None]
-    if (table.cuts, closes, len(closed)) != (1, 1, 1):
-        problems.append(f"{table.cuts} cuts, {closes} closing calls, {len(closed)} days")
-    for one in closed:
-        problems += one.differences if one.made is not None else ["not recomputed"]
-        if one.day.rounds.settled != len(table.scenario.rounds):
-            problems.append(f"{one.day.rounds.settled} rounds in the day")
-    return case.wrong("; ".join(problems)) if problems else ""
+    closed = [one for one in days(iter(records), whole=True) if one.seq is not None]
+    if (closes, len(closed)) != (1, 1):
+        return [f"{closes} closing calls, {len(closed)} days"]
+    (one,) = closed
+    problems = one.differences if one.made is not None else ["not recomputed"]
+    if one.day.rounds.settled != len(table.scenario.rounds):
+        problems.append(f"{one.day.rounds.settled} rounds in the day")
+    return problems
 
 
-# --- the disk fails ----------------------------------------------------------------------------
-
-
-def sync_failed(case: Case) -> str:
-    """This sync fails once: the process stops, nothing leaves it afterwards, and the next one
-    brings the round to its end."""
-    table = CrashTable(load(find(case.name)), seed=case.seed, goes_on=True)
-    table.disk.fail_at = {case.at: errno.EIO}
-    late: list[int] = []
-
-    def released(_: Released) -> None:
-        if table.starts == 1 and table.disk.calls >= case.at:
-            late.append(table.disk.calls)
-
-    table.on_released = released
-    problems = played(table)
-    if "E-JRN-030" not in table.failed:
-        problems.append(f"it went on: {table.failed or 'no failure'}")
-    if late:
-        problems.append(f"released after it failed, at calls {late}")
-    return case.wrong("; ".join(problems)) if problems else ""
+# --- the disk is full --------------------------------------------------------------------------
 
 
 def disk_full(name: str, seed: int) -> str:

@@ -20,18 +20,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.crash.proofs import (
+    DAY,
+    KILLED,
+    POWER,
     ROUNDS,
+    SYNC,
     Case,
-    calls_of,
-    day_calls,
-    day_closed,
+    Proof,
     disk_full,
     flipped,
-    killed,
+    happens_everywhere,
     middle_of,
-    numbers_of,
-    power_cut,
-    sync_failed,
     truncated,
     truncated_and_played,
 )
@@ -54,15 +53,16 @@ case is named by its scenario, the disk call and the seed
 class Run:
     """The proofs, one after the other, each spread over the processes."""
 
-    def __init__(self, pool: Any, options: argparse.Namespace) -> None:
-        self._pool = pool
+    def __init__(self, options: argparse.Namespace) -> None:
         self.names: Sequence[str] = options.names or ROUNDS
         self.every, self.seed, self.only = options.every, options.seed, options.at
+        self.jobs = options.jobs
         self.bad: list[str] = []
         self.text = ""
 
     def _map(self, work: Callable[[Any], Any], cases: Iterable[Any]) -> list[Any]:
-        return list(self._pool.imap(work, list(cases), 1))
+        with Pool(self.jobs) as pool:
+            return list(pool.imap(work, list(cases), 1))
 
     def _section(self, title: str, about: str, head: Sequence[str], rows: Iterator[Any]) -> None:
         text = f"\n## {title}\n\n{about}\n\n| " + " | ".join(head) + " |\n"
@@ -82,20 +82,13 @@ class Run:
             print(text, flush=True)
         return len(wrong)
 
-    def _at(self, name: str, kind: str) -> list[Case]:
-        numbers = numbers_of(name, kind) if kind else range(1, len(calls_of(name)) + 1)
-        return self._chosen(name, numbers)
-
-    def _chosen(self, name: str, numbers: Sequence[int]) -> list[Case]:
-        every = [n for n in numbers if n == self.only] if self.only else numbers[:: self.every]
-        return [Case(name, n, self.seed) for n in every]
-
-    def _calls(self, kind: str, work: Callable[[Case], str], what: str) -> Iterator[Any]:
+    def _everywhere(self, proof: Proof) -> Iterator[Any]:
         for name in self.names:
-            cases = self._at(name, kind)
-            bad = self._failures(self._map(work, cases), what)
-            calls = len(numbers_of(name, kind)) if kind else len(calls_of(name))
-            yield name, calls, len(cases), len(cases) - bad
+            numbers = proof.numbers(name)
+            chosen = [n for n in numbers if n == self.only] if self.only else numbers[:: self.every]
+            found = happens_everywhere(proof, name, self.seed, chosen, self.jobs)
+            bad = self._failures(found, proof.name)
+            yield name, len(numbers), len(chosen), len(chosen) - bad
 
     # --- the sections --------------------------------------------------------------------------
 
@@ -105,13 +98,12 @@ class Run:
             "synced a random part survives, by sectors or to the byte."
         )
         head = ("scenario", "disk calls", "cut", "ended as written")
-        self._section("The power goes", about, head, self._calls("", power_cut, "power"))
+        self._section("The power goes", about, head, self._everywhere(POWER))
 
     def kill(self) -> None:
         about = "At the n-th write; the machine lives on, so everything written is there."
         head = ("scenario", "writes", "killed", "ended as written")
-        rows = self._calls("write", killed, "killed")
-        self._section("The process is killed", about, head, rows)
+        self._section("The process is killed", about, head, self._everywhere(KILLED))
 
     def sync(self) -> None:
         about = (
@@ -120,7 +112,16 @@ class Run:
             "reads the medium."
         )
         head = ("scenario", "syncs", "failed", "stopped there and ended as written")
-        self._section("A sync fails", about, head, self._calls("sync", sync_failed, "sync"))
+        self._section("A sync fails", about, head, self._everywhere(SYNC))
+
+    def day(self) -> None:
+        about = (
+            "After the round a supervisor closes the gaming day, and the power goes at the n-th "
+            "call to the disk from there on. The day is closed once, with its record, and adds up "
+            "to its records again."
+        )
+        head = ("scenario", "disk calls", "cut", "closed once, and the same")
+        self._section("The gaming day is closed", about, head, self._everywhere(DAY))
 
     def shorten(self) -> None:
         about = (
@@ -161,21 +162,6 @@ class Run:
             )
             yield name, copies, *found
 
-    def day(self) -> None:
-        about = (
-            "After the round a supervisor closes the gaming day, and the power goes at the n-th "
-            "call to the disk from there on. The day is closed once, with its record, and adds up "
-            "to its records again."
-        )
-        head = ("scenario", "disk calls", "cut", "closed once, and the same")
-        self._section("The gaming day is closed", about, head, self._days())
-
-    def _days(self) -> Iterator[Any]:
-        for name, calls in zip(self.names, self._map(day_calls, self.names), strict=True):
-            cases = self._chosen(name, calls)
-            bad = self._failures(self._map(day_closed, cases), "day")
-            yield name, len(calls), len(cases), len(cases) - bad
-
     def full(self) -> None:
         about = (
             "From the deal on there is no room for another segment. The round ends on the reserve, "
@@ -201,13 +187,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="SCENARIO")
     options = parser.parse_args(arguments)
     began = time.monotonic()
-    with Pool(options.jobs) as pool:
-        run = Run(pool, options)
-        sections = [run.power, run.kill, run.day, run.sync]
-        if not options.at:
-            sections += [run.shorten, run.flips, run.full]
-        for section in sections:
-            section()
+    run = Run(options)
+    sections = [run.power, run.kill, run.day, run.sync]
+    if not options.at:
+        sections += [run.shorten, run.flips, run.full]
+    for section in sections:
+        section()
     verdict = f"{len(run.bad)} cases did not end as they should" if run.bad else "All ended so"
     print(f"{verdict}, {time.monotonic() - began:.0f} s")
     if options.report:
