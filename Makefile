@@ -50,11 +50,11 @@ fuzz: setup ## the codec law over a million broken frames per codec: make fuzz F
 scenarios: setup ## every scenario of the simulator, through all devices and drivers, in virtual time
 	$(BIN)/pytest -n 2 tests/sim/test_scenarios.py
 
-crash: setup ## the power goes at every disk call of a round of each game; each must end the same
+crash: setup ## power cuts, kills and broken disks at every place of a round of each game
 	$(BIN)/python -m tests.crash.run --report docs/reports/crash.md
 
 e2e: setup ## every scenario with real processes over ptys, several tables side by side
-	$(BIN)/python -m tests.e2e.table
+	$(BIN)/python -m tests.e2e.run --report docs/reports/e2e.md
 
 slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
 	$(BIN)/pytest -n 2 -m slow

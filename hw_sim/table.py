@@ -95,6 +95,7 @@ class SimTable:
             },
             "cards": {str(seat): ["??"] * len(hand) for seat, hand in self.felt.hands.items()},
             "card device": device.state() if device is not None else {},
+            "credit boxes": {} if self.acceptors is None else dict(self.acceptors.boxes),
             "lines": {name: line.connected for name, line in self.lines.items()},
             "pins": {name: self.pins.levels[n] for name, n in self.layout.pins.items()},
         }

@@ -22,8 +22,12 @@ class ForkingDisk(SimDisk):
 
     def _call(self, name: str) -> None:
         if self._fork(self.calls + 1):
-            self.cut_at = self.calls + 1
+            self.happens_at(self.calls + 1)
         super()._call(name)
+
+    def happens_at(self, number: int) -> None:
+        """What the child lives through."""
+        self.cut_at = number
 
 
 class Forks:

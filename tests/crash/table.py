@@ -31,7 +31,7 @@ from drivers.build import build
 from hw_sim.clock import MS, SECOND, Timer
 from hw_sim.people.director import Director
 from hw_sim.scenario import Scenario
-from record.journal import Journal
+from record.journal import Journal, JournalFailed
 from tests.journal.simdisk import PowerCut, SimDisk
 from tests.sim.host import HOUSE, LONGEST_US, METER, TEXTS, TODAY, _Chip
 from tests.sim.virtual import VirtualTable
@@ -79,6 +79,13 @@ class CrashTable:
     starts: int = 0
     cuts: int = 0
     on_released: Callable[[Released], None] | None = None
+    left_by: Callable[[SimDisk, Random], SimDisk] = SimDisk.after_cut
+    """What the next start finds of the disk after the cut."""
+    goes_on: bool = False
+    """A disk that fails ends the process; somebody starts it again."""
+    segment: int = SEGMENT
+    failed: str = ""
+    """Why the process ended itself."""
 
     def __post_init__(self) -> None:
         self.bench = Bench(self.scenario.layout_path, self.scenario.seed, self._reading)
@@ -96,26 +103,43 @@ class CrashTable:
 
     # --- running -------------------------------------------------------------------------------
 
-    def play(self) -> None:
+    def play(self, until: Callable[[], bool] = lambda: False) -> None:
+        """To the end of the scenario, or until something is so."""
         clock = self.bench.clock
         self._guarded(self._boot)
         self.bench.begin()
         self.director.start()
-        while not (self.director.ending.done or self.director.ending.failed):
+        while not (self.director.ending.done or self.director.ending.failed or until()):
             due = clock.next_us
             assert due is not None
             assert due < LONGEST_US, f"no end: {self.bench.sim.prompt()}"
             self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
         assert not self.director.ending.failed, self.director.ending.failed
 
+    def run_for(self, us: int) -> None:
+        """Time passes, whatever happens to the computer meanwhile."""
+        clock = self.bench.clock
+        until_us = clock.now_us + us
+        while clock.next_us is not None and clock.next_us <= until_us:
+            due = clock.next_us
+            self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
+        clock.run_until(until_us)
+
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
         except PowerCut:
-            self._up = False
             self.cuts += 1
-            self.disk = self.disk.after_cut(self._random)
-            self.bench.clock.after(BOOT_US, self._boot_again)
+            self._ended(self.left_by(self.disk, self._random))
+        except JournalFailed as error:
+            if not self.goes_on:
+                raise
+            self.failed = str(error)
+            self._ended(self.disk.after_kill())
+
+    def _ended(self, left: SimDisk) -> None:
+        self._up, self.disk = False, left
+        self.bench.clock.after(BOOT_US, self._boot_again)
 
     def _boot_again(self) -> None:
         self._boot()
@@ -125,7 +149,7 @@ class CrashTable:
         """What ``controller.daemon.start`` does, on this disk."""
         self.starts += 1
         self.journal = Journal.open(
-            FOLDER, table="crash", disk=self.disk, segment_bytes=SEGMENT, now_ms=self._ms()
+            FOLDER, table="crash", disk=self.disk, segment_bytes=self.segment, now_ms=self._ms()
         )
         cards = CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
         opening = Opening(self.scenario.game, self.scenario.settings, TODAY.isoformat())

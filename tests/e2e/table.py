@@ -1,7 +1,4 @@
-"""A real table: the simulator's process and the daemon's, joined by ptys and a socket.
-
-python -m tests.e2e.table SCENARIO ...     plays each and prints what came out
-"""
+"""A real table: the simulator's process and the daemon's, joined by ptys and a socket."""
 
 from __future__ import annotations
 
@@ -11,15 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from controller.chips.signing import make_keys
 from controller.daemon.sealing import key_line
-from hw_sim.scenario import HERE, Scenario, cents, find, load
+from hw_sim.scenario import Scenario, cents, find, load
 from tests.sim.host import METER, differences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,24 +151,3 @@ def evidence(played: Played, scenario: Scenario, run: Path) -> None:
         settled = underfelt("settle", str(record))
         if json.loads(settled.stdout or "null") != found["result"]:
             played.problems.append(f"round {number}: settle says otherwise: {settled.stderr}")
-
-
-def main(names: list[str], at_once: int = 6) -> int:
-    """All scenarios if none is named; several tables run side by side."""
-    names = names or sorted(path.stem for path in (HERE / "scenarios").glob("*.toml"))
-
-    def one(name: str) -> tuple[str, list[str]]:
-        with TemporaryDirectory(prefix="underfelt-e2e-") as folder:
-            return name, play(name, Path(folder) / "run").problems
-
-    bad = 0
-    with ThreadPoolExecutor(at_once) as pool:
-        for name, problems in pool.map(one, names):
-            bad += bool(problems)
-            print(f"{name:34} {'; '.join(problems) or 'ok'}", flush=True)
-    print(f"{len(names) - bad} of {len(names)} scenarios ended as written")
-    return 1 if bad else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
