@@ -57,6 +57,8 @@ def told(journal: Journal, book: RoundBook) -> list[Reply]:
 
 def _check(pool: PoolState, book: RoundBook, body: Claimed) -> None:
     """Every claim has a wager behind it and is one that the pool pays."""
+    if pool.closed:
+        raise Poison(POISON, f"round {body.round}: pool {pool.pool} is closed")
     if len({c.seat for c in body.claims}) != len(body.claims):
         raise Poison(POISON, f"round {body.round}: a seat claims twice")
     for c in body.claims:
