@@ -57,6 +57,8 @@ def told(journal: Journal, book: RoundBook) -> list[Reply]:
 
 def _check(pool: PoolState, book: RoundBook, body: Claimed) -> None:
     """Every claim has a wager behind it and is one that the pool pays."""
+    if pool.closed:
+        raise Poison(POISON, f"round {body.round}: pool {pool.pool} is closed")
     if len({c.seat for c in body.claims}) != len(body.claims):
         raise Poison(POISON, f"round {body.round}: a seat claims twice")
     for c in body.claims:
@@ -110,17 +112,20 @@ def _new(state: State, level: Level, journal: Journal, book: RoundBook, claim: C
 
 
 def due_ms(pool: PoolState, now_ms: int) -> int | None:
-    """When the claims that wait are locked: counted from the first that resets. At once, if the
-    clock went back behind that one: it says nothing about the time since."""
-    for _, book in pool.waiting:
-        for held in _waiting(book):
-            if held.percent == 100 and now_ms >= held.claimed_ms:
-                return held.claimed_ms + pool.level(held.level).terms.tie_ms
-    return None if not pool.waiting else 0
+    """When the claims that wait are locked: counted from the first that resets. At once, if none
+    does any more, or if the clock went back: it says nothing about the time since."""
+    if not pool.waiting:
+        return None
+    first = [h for _, book in pool.waiting for h in _waiting(book) if h.percent == 100]
+    if any(now_ms < held.claimed_ms for held in first):
+        return 0
+    return min((h.claimed_ms + pool.level(h.level).terms.tie_ms for h in first), default=0)
 
 
 def lock_waiting(state: State, pool: PoolState) -> list[Reply]:
+    """In the order of their claims; one that was replaced by another has its place from that."""
     waiting, pool.waiting = pool.waiting, []
+    waiting.sort(key=lambda found: min(held.order for held in _waiting(found[1])))
     return lock(state, pool, waiting)
 
 

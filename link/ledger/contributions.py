@@ -61,6 +61,8 @@ def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply]
 
 def _check_more(pool: PoolState, book: RoundBook, wagers: tuple[Wager, ...], total: int) -> None:
     """Further wagers of a round that has some."""
+    if pool.closed:
+        raise Poison(POISON, f"round {book.round}: pool {pool.pool} is closed")
     put = {wager.seat for post in book.posts for wager in post.wagers}
     again = [wager.seat for wager in wagers if wager.seat in put]
     if again:

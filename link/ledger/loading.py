@@ -57,18 +57,14 @@ def _levels(state: State, saved: Saved, sealer: Sealer | None) -> None:
 
 
 def _journals(state: State, saved: Saved) -> None:
-    waiting = []
     for row in saved.journals:
         journal = state.journals[row.journal] = Journal.load(row)
         for book in journal.rounds.values():
             for held in book.awards:
                 state.awards[held.award] = held
                 state.level_of(held).open_awards += held.state in HELD
-            claimed = [held.order for held in book.awards if held.state == "claimed"]
-            if claimed:
-                waiting.append((min(claimed), journal, book))
-    for _, journal, book in sorted(waiting, key=lambda found: found[0]):
-        state.pools[book.pool].waiting.append((journal, book))
+            if any(held.state == "claimed" for held in book.awards):
+                state.pools[book.pool].waiting.append((journal, book))
     for award in saved.awards:
         known = state.awards.get(award.award)
         if known is None or known.row() != award:

@@ -295,6 +295,24 @@ def test_a_claim_that_waits_survives_a_restart_and_may_still_change() -> None:
     floor.check()
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_replaced_claim_has_its_place_from_the_later_one(again: bool) -> None:
+    """T1 claimed first, then something else: T2's tenth is taken before T1's."""
+    floor = two_tables("share")
+    floor.bet("T3", 1, 1)
+    floor.claim("T1", 1, (1, ROYAL))
+    floor.claim("T2", 1, (1, STRAIGHT))
+    floor.claim("T3", 1, (1, ROYAL))
+    floor.claim("T1", 1, (1, STRAIGHT))
+    if again:
+        floor.start()
+    floor.tick(10)
+    assert [(a.table, a.cents) for a in floor.store.awards.values()] == [
+        ("T1", 0), ("T2", 10_000), ("T3", 81_001), ("T1", 9_000),
+    ]  # fmt: skip
+    floor.check()
+
+
 def test_a_clock_that_goes_back_does_not_make_a_claim_wait() -> None:
     floor = two_tables("share")
     floor.claim("T1", 1, (1, ROYAL))

@@ -248,6 +248,18 @@ def test_a_pool_ends_without_a_fraction_lost() -> None:
         floor.start()
 
 
+@pytest.mark.parametrize("claims", [True, False])
+def test_a_round_of_a_closed_pool_neither_claims_nor_contributes(claims: bool) -> None:
+    floor = Floor(pool(tables=("T1",)), pool(name="two", tables=()))
+    floor.bet("T1", 1, 1)
+    restart(floor, pool(tables=()), pool(name="two", tables=("T1",)))
+    floor.order(Transfer("pool", "main", "two", "main", "end of contract"), BOTH)
+    floor.order(Close("pool", "end of contract"), BOTH)
+    told = floor.claim("T1", 1, (1, "royal flush")) if claims else floor.bet("T1", 1, 2)
+    assert "pool pool is closed" in refused(told).text
+    floor.check()
+
+
 def test_no_transfer_while_claims_wait() -> None:
     floor = Floor(pool(terms(ties="share", tie_ms=10)), pool(name="two", tables=()))
     floor.bet("T1", 1, 1)
