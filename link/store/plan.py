@@ -124,12 +124,9 @@ def _events(place: str, group: Group, known: Known, made: Plan) -> None:
                 f"event {n} of journal {r.journal or '(orders)'} of {r.table or 'the server'};"
                 f" stored up to {here.n} of {here.identity[0] or 'the server'}",
             )
-        rows.append(
-            (
-                *(r.id, number, n, here.event, r.seq, bytes.fromhex(r.hash), r.at_ms),
-                *(r.received_ms, r.body, bytes.fromhex(r.chain)),
-            )
-        )
+        hash_, chain = bytes.fromhex(r.hash), bytes.fromhex(r.chain)
+        at_ms, received_ms, body = r.at_ms, r.received_ms, r.body
+        rows.append((r.id, number, n, here.event, r.seq, hash_, at_ms, received_ms, body, chain))
         if n % MARK_EVERY == 0:
             marks.append((number, n, r.id))
         held[r.journal] = Held(number, here.identity, n, r.id)
@@ -193,16 +190,13 @@ def _journals(place: str, group: Group, known: Known, made: Plan) -> None:
             )
         if stored is not None and identity != stored.identity:
             made.restated.append((*_told(after.id, journal, identity)[2:], after.id))
-        made.held[journal] = Held(after.id, identity, after.n, after.event)
-        made.moved.append(
-            _moved(
-                (
-                    *(after.id, row.n, after.event, row.seq, bytes.fromhex(row.hash)),
-                    *(row.head_seq, bytes.fromhex(row.head_hash), row.received_ms, row.rounds),
-                ),
-                before,
-            )
-        )
+        if identity != after.identity:
+            made.held[journal] = Held(after.id, identity, after.n, after.event)
+        number, n, event = after.id, row.n, after.event
+        hash_, head = bytes.fromhex(row.hash), bytes.fromhex(row.head_hash)
+        seq, head_seq, received_ms, rounds = row.seq, row.head_seq, row.received_ms, row.rounds
+        values = (number, n, event, seq, hash_, head_seq, head, received_ms, rounds)
+        made.moved.append(_moved(values, before))
     if "" in made.held:
         last = next(r for r in reversed(group.events) if not r.journal)
         before = known.journals[""]
