@@ -47,6 +47,7 @@ class Stranger:
         self.meters: dict[tuple[str, str], Message] = {}
         self.heard: list[Message] = []
         self.resend_s = 0.5
+        self.immediate = 1
         self._context: zmq.Context[zmq.Socket[bytes]] | None = None
         self._socket: zmq.Socket[bytes] | None = None
 
@@ -59,7 +60,7 @@ class Stranger:
         socket.linger = 0
         socket.curve_publickey, socket.curve_secretkey = self.public, self.secret
         socket.curve_serverkey = self.server_key
-        socket.immediate = 1
+        socket.immediate = self.immediate
         socket.reconnect_ivl, socket.reconnect_ivl_max = 20, 200
         socket.connect(self.endpoint)
         self._socket = socket
