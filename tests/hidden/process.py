@@ -201,19 +201,7 @@ def traced(run: Path) -> list[str]:
     """The command to run the daemon under."""
     if shutil.which("strace") is None:
         pytest.fail("strace is missing; run: apt-get install -y strace")
-    more = [
-        "-f",
-        "--seccomp-bpf",
-        "-D",
-        "-qq",
-        "-y",
-        "-ttt",
-        "-xx",
-        "-s",
-        "1048576",
-        "-e",
-        f"trace={OUT}",
-    ]
+    more = ["-f", "--seccomp-bpf", "-D", "-qq", "-y", "-ttt", "-xx", "-s", "1048576"]
     return ["strace", *more, "-e", f"trace={OUT}", "-o", str(run / TRACE), "--"]
 
 
@@ -224,7 +212,7 @@ def trace(run: Path, until_s: float) -> list[Channel]:
         row = _ROW.match(line)
         if row is not None and float(row[1]) <= until_s:
             pieces = (bytes.fromhex(text.replace("\\x", "")) for text in _BYTES.findall(row[4]))
-            found[f"{row[2]} {_plain(row[3])}"] += b"".join(pieces)
+            found[f"{row[2]} {_plain(row[3] or '')}"] += b"".join(pieces)
     return [Channel(name, data, is_text(data)) for name, data in found.items()]
 
 

@@ -7,12 +7,15 @@ every other card differs. What a device sends in differs; nothing that goes out 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hw_sim.devices import cdp
 from hw_sim.people.dealer import FULL_DECK
-from hw_sim.scenario import HERE
-from tests.hidden.twins import NEVER, base_of, twin_differs
+from hw_sim.scenario import HERE, card_byte
+from tests.hidden.table import steps_of, whole_deck
+from tests.hidden.twins import NEVER, base_of, difference, played, twin_differs
 
 TABLES = ("mbs3-plain", "pp6-plain", "nsw-shuffler-plain", "mega-plain", "rico-plain")
 OTHERS = ("mbs3-shuffler", "pp6-shuffler-plain", "nsw-shoe-plain", "mega-shuffler")
@@ -53,6 +56,26 @@ def test_twins_are_alike_when_the_power_goes_in_the_deal() -> None:
     base = base_of("mbs3-plain", cut_at=cut)
     assert (base.cuts, base.starts) == (1, 2)
     assert twin_differs(base, 0) == ""
+
+
+NAMED = (
+    "dealer opens", "seat 2 bets 10.00 on 1 2 $", "seat 5 bets 10.00 on 1 2 $", "dealer closes",
+    "dealer plays 2", "fault misread", "dealer until KEY", "supervisor menu 51 5 132",
+    "dealer until SHOW",
+)  # fmt: skip
+"""The third card cannot be read, and the supervisor says: the king of diamonds."""
+
+
+def test_naming_a_card_does_not_tell_whether_it_lies_closed() -> None:
+    """Seat 5 holds the king of diamonds as well, as far as the device has read; or it does not."""
+    plain = whole_deck("mbs3-misread")
+    runs = []
+    for five in ("Kd", "7s"):
+        first = [card_byte(name) for name in ("Kc", five, "Jd", "4s", "7h", "8s", "2c", "9d")]
+        rest = [card for card in FULL_DECK if card not in first]
+        scenario = replace(plain, cards=(*first, *rest), steps=steps_of(NAMED))
+        runs.append(played(scenario).outside.rows)
+    assert difference(*runs) == ""
 
 
 @pytest.mark.slow

@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from controller.rules.book import SPOT_1, SPOT_2
+from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.effects import Effect, Prompt, SetLamp
-from controller.rules.engine.state import Phase, Seat, TableState
+from controller.rules.engine.effects import AskSupervisor, Effect, Prompt, SetLamp
+from controller.rules.engine.state import Frozen, Phase, Seat, TableState
+from controller.rules.events import Event
 
 Step = tuple[TableState, tuple[Effect, ...]]
 Handler = Callable[[TableState, Any, f.Fact], Step]
 
+CARD_FAULT = ("misread", "confirmed", "resume")
 POT_SEAT = 0
 POT = "pot"
 
@@ -114,4 +117,26 @@ def is_supervisor(fact: f.Fact) -> bool:
     return isinstance(fact.by, f.Declared) and fact.by.role in (
         f.Role.GAMES_SUPERVISOR,
         f.Role.CASINO_SUPERVISOR,
+    )
+
+
+def freeze(
+    state: TableState,
+    question: str,
+    answers: tuple[str, ...],
+    event: Event | None = None,
+    held: tuple[HiddenCard, ...] | None = None,
+    *,
+    extra: tuple[tuple[HiddenCard, ...], ...] = (),
+) -> Step:
+    """Stand still; nothing is guessed (AMB-V08)."""
+    if state.frozen is not None:
+        frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
+        if frozen.event is None:
+            frozen = replace(frozen, answers=answers, event=event, held=held)
+        return replace(state, frozen=frozen), (AskSupervisor(question, frozen.answers),)
+    frozen = Frozen(state.phase, question, answers, event, held, extra)
+    return (
+        replace(state, phase=Phase.FROZEN, frozen=frozen),
+        (Prompt("frozen", detail=question), AskSupervisor(question, answers)),
     )

@@ -10,11 +10,13 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import PROGRESSIVE, credits_only, deal_prompt, locked_by_card
 from controller.rules.engine.common import (
+    CARD_FAULT,
     POT,
     POT_SEAT,
     Refusal,
     Step,
     any_handled,
+    freeze,
     next_prompt,
     reading,
     spot_of,
@@ -30,7 +32,7 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import settled_so_far
-from controller.rules.engine.irregular import CARD_FAULT, freeze, note
+from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Phase, TableState
 
 
@@ -87,7 +89,7 @@ def card_before_close(
     return state, (*locked, *effects)
 
 
-def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
+def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
     packet = isinstance(what, f.PacketDispensed)
     if packet != uses_packets(state.rules):
         sort, device = ("packet", "shoe") if packet else ("single card", "shuffler")
@@ -95,7 +97,7 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
         return freeze(state, question, ("resume",))
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
     place = next_place(state)
-    if _seen_twice(state, cards):
+    if _seen_twice(state, cards, fact):
         question = "The same card was read twice: a misread or a foreign card."
         return freeze(state, question, CARD_FAULT, ev.ForeignCard(), cards)
     size = len(cards)
@@ -119,8 +121,10 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
     return state, (*effects, deal_prompt(state))
 
 
-def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> bool:
-    seen = list(state.drawn)
+def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...], fact: f.Fact) -> bool:
+    """What the device tells is compared with all that is out; a card that a person names is not,
+    or whoever names one learns whether it lies closed (``open_twice`` looks when it is opened)."""
+    seen = list(state.drawn) if isinstance(fact.by, f.Measured) else []
     for card in cards:
         if card in seen:
             return True

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.common import Refusal, Step
+from controller.rules.engine.common import Refusal, Step, freeze
 from controller.rules.engine.deal import must_cut, uses_packets
-from controller.rules.engine.irregular import freeze, note
+from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Deck, Phase, TableState
 from controller.rules.events import FULL_DECK
 

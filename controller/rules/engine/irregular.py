@@ -14,9 +14,11 @@ from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import (
+    CARD_FAULT,
     Refusal,
     Step,
     any_handled,
+    freeze,
     in_round,
     is_supervisor,
     next_prompt,
@@ -32,7 +34,7 @@ from controller.rules.engine.deal import (
 )
 from controller.rules.engine.export import money_settings, paid_nets, with_result
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
-from controller.rules.engine.state import Frozen, Phase, Seat, TableState
+from controller.rules.engine.state import Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
@@ -45,29 +47,6 @@ from controller.rules.rulings import (
 from controller.rules.wagers import broken_clauses
 
 PLAY_ON_OR_VOID = ("play on", "void")
-CARD_FAULT = ("misread", "confirmed", "resume")
-
-
-def freeze(
-    state: TableState,
-    question: str,
-    answers: tuple[str, ...],
-    event: ev.Event | None = None,
-    held: tuple[HiddenCard, ...] | None = None,
-    *,
-    extra: tuple[tuple[HiddenCard, ...], ...] = (),
-) -> Step:
-    """Stand still; nothing is guessed (AMB-V08)."""
-    if state.frozen is not None:
-        frozen = replace(state.frozen, question=f"{state.frozen.question} {question}")
-        if frozen.event is None:
-            frozen = replace(frozen, answers=answers, event=event, held=held)
-        return replace(state, frozen=frozen), (fx.AskSupervisor(question, frozen.answers),)
-    frozen = Frozen(state.phase, question, answers, event, held, extra)
-    return (
-        replace(state, phase=Phase.FROZEN, frozen=frozen),
-        (fx.Prompt("frozen", detail=question), fx.AskSupervisor(question, answers)),
-    )
 
 
 def happened(state: TableState, event: ev.Event) -> Step:
@@ -217,6 +196,7 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     if state.frozen is not None:
         extra = state.frozen.extra
         state = replace(state, phase=state.frozen.phase, frozen=None)
+    known = len(state.drawn)
     state = replace(
         state,
         stray=(*state.stray, what.seat),
@@ -229,7 +209,7 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     if state.phase is not Phase.DEALING and progress(state) < expected(state):
         reason = f"{progress(state)} came from the device; a stray hand needs {expected(state)}"
         raise Refusal(reason, state.rules.book.round_clauses.deal)
-    if any(card in state.drawn[:i] for i, card in enumerate(state.drawn)):
+    if any(card in state.drawn[:i] for i, card in enumerate(state.drawn) if i >= known):
         question = "Among the cards of the stray hand one is already out."
         return freeze(state, question, ("confirmed",), ev.ForeignCard())
     if progress(state) > expected(state):

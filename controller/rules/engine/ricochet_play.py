@@ -8,17 +8,18 @@ from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import (
+    CARD_FAULT,
     POT,
     POT_SEAT,
     Refusal,
     Step,
+    freeze,
     in_round,
     reading,
     with_seat,
 )
 from controller.rules.engine.dealing import wager_moved
 from controller.rules.engine.export import record_of, with_result
-from controller.rules.engine.irregular import CARD_FAULT, freeze
 from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard
