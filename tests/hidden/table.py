@@ -231,6 +231,14 @@ class OpenTable(CrashTable):
             self.outside.now_us = due
             self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
         assert not ending.failed, ending.failed
+        self._stopped_and_started()
+
+    def _stopped_and_started(self) -> None:
+        """The deck watch is saved, and the next start writes the whole table down."""
+        if self._up:
+            self.writer.stop("the end")
+            self.journal.close()
+            self._boot()
 
     def _put(self, one: Input) -> None:
         if isinstance(one, AntennaRead | AntennaFailed):
