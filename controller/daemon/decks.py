@@ -6,14 +6,22 @@ money and stops nothing: whatever goes wrong in here is told and the watch begin
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from controller.deckwatch.orders import Dealt
 from controller.deckwatch.state import StateError, restore, save
 from controller.deckwatch.watch import DeckWatch
-from controller.rules.cards import DECK_SIZE, Card, HiddenCard
-from controller.rules.engine.deal import assign, dealt_seats, plan, uses_packets
+from controller.rules.cards import DECK_SIZE, Card, PublicMoment, reveal
+from controller.rules.engine.deal import (
+    DEALER,
+    assign,
+    dealer_cards,
+    dealt_seats,
+    places,
+    plan,
+    uses_packets,
+)
 from controller.rules.engine.state import TableState
 
 DECKWATCH: Final = "deckwatch"
@@ -43,23 +51,22 @@ def dealt_of(state: TableState) -> Dealt | None:
 
 
 def _public(state: TableState) -> tuple[Card | None, ...]:
-    """The cards in dealt order. Two alike of which one stayed hidden: neither is told."""
-    hands = Counter(card for seat in state.seats.values() for card in seat.opened or ())
-    dealt_open = Counter(card for cards in state.face_up.values() for card in cards)
-    shared = (*state.turned, *(() if state.bonus is None else (state.bonus,)))
-    public = (hands | dealt_open) + Counter(shared)
-    faces = [(HiddenCard(card), card, count) for card, count in public.items()]
-    told: list[Card | None] = []
-    for drawn in state.drawn:
-        found = next(
-            (card for face, card, n in faces if face == drawn and n >= _copies(state, face)), None
-        )
-        told.append(found)
-    return tuple(told)
-
-
-def _copies(state: TableState, face: HiddenCard) -> int:
-    return sum(face == one for one in state.drawn)
+    """The open cards in dealt order, by where they lay: no face of a closed card is looked at."""
+    if state.rules.book.family == "ricochet":
+        return tuple(reveal(card, PublicMoment.DEALT_FACE_UP) for card in state.drawn)
+    at: dict[int, list[int]] = {}
+    for number, place in enumerate(places(state)):
+        at.setdefault(place, []).append(number)
+    shared, bonus = dealer_cards(state.rules, tuple(at.get(DEALER, ())))
+    lies: list[tuple[Sequence[int], Sequence[Card]]] = [(shared, state.turned)]
+    if bonus is not None and state.bonus is not None:
+        lies.append(((bonus,), (state.bonus,)))
+    lies += [(at[place], cards) for place, cards in state.face_up.items()]
+    for number, seat in state.seats.items():
+        if seat.opened is not None:
+            lies.append((at[state.swapped.get(number, number)], seat.opened))
+    told = {i: card for where, cards in lies for i, card in zip(where, cards, strict=False)}
+    return tuple(told.get(number) for number in range(len(state.drawn)))
 
 
 def _sure(state: TableState) -> frozenset[int]:

@@ -88,7 +88,7 @@ class CrashTable:
     """Why the process ended itself."""
 
     def __post_init__(self) -> None:
-        self.bench = Bench(self.scenario.layout_path, self.scenario.seed, self._reading)
+        self.bench = self._devices()
         if self.bench.sim.shuffler is not None:
             self.bench.sim.shuffler.shuffle_takes_us = (3 * SECOND, 9 * SECOND)
         rack = self.bench.sim.felt.rack.all_known()
@@ -100,6 +100,12 @@ class CrashTable:
         self.disk.cut_at = self.cut_at
         self.director = Director(self.scenario, self.bench.faults, self)
         self.director.dealer.dealer_packet = self.scenario.settings.get("dealer_packet", 3)
+
+    def _devices(self) -> Bench:
+        return Bench(self.scenario.layout_path, self.scenario.seed, self._reading)
+
+    def _cards(self) -> CardSealer:
+        return CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
 
     # --- running -------------------------------------------------------------------------------
 
@@ -151,7 +157,7 @@ class CrashTable:
         self.journal = Journal.open(
             FOLDER, table="crash", disk=self.disk, segment_bytes=self.segment, now_ms=self._ms()
         )
-        cards = CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
+        cards = self._cards()
         opening = Opening(self.scenario.game, self.scenario.settings, TODAY.isoformat())
         replayed = replay(self.journal.records(), cards, opening)
         layout = self.bench.sim.layout

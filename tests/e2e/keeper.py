@@ -11,7 +11,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import tomllib
 import urllib.request
@@ -79,6 +78,8 @@ class Keeper:
         self.run = run
         self.arguments = arguments
         self.shim = shim
+        self.under: list[str] = []
+        """A command that runs the daemon under itself."""
         self.program = ROOT
         self.exits: list[tuple[int, str]] = []
         """Exit code and standard error of every one that ended."""
@@ -93,14 +94,15 @@ class Keeper:
         return self.process.pid
 
     def start(self) -> None:
-        said = command(*self.arguments)
-        if self.shim:
-            said = [sys.executable, "-c", self.shim, *self.arguments]
         watched = {"NOTIFY_SOCKET": str(self.notified.path), "WATCHDOG_USEC": "1500000"}
         # A file, as nobody empties a pipe while the people play.
-        with self._said.open("w", encoding="utf-8") as errors:
+        with (
+            self._said.open("w", encoding="utf-8") as errors,
+            (self.run / "stdout").open("w", encoding="utf-8") as output,
+        ):
             self.process = subprocess.Popen(
-                said, cwd=self.program, text=True, stdout=subprocess.DEVNULL, stderr=errors,
+                [*self.under, *command(*self.arguments, shim=self.shim)],
+                cwd=self.program, text=True, stdout=output, stderr=errors,
                 env={**environment(), "PYTHONPATH": str(self.program), **watched},
             )  # fmt: skip
         self.notified.fed_at = time.monotonic()
@@ -148,13 +150,19 @@ class Sitting:
     """One table from its first round to its evidence; use it in a ``with``."""
 
     def __init__(
-        self, run: Path, scenario: str = "", *, game: str = "MBS3", shim: str = ""
+        self,
+        run: Path,
+        scenario: str = "",
+        *,
+        game: str = "MBS3",
+        shim: str = "",
+        sim_shim: str = "",
     ) -> None:
         """Without a scenario there are the devices and nobody plays."""
         self.run = run
         self.scenario = load(find(scenario)) if scenario else None
         what = ["--scenario", str(find(scenario))] if scenario else ["--game", game]
-        self.sim = start("sim", *what, "--run", str(run))
+        self.sim = start("sim", *what, "--run", str(run), shim=sim_shim)
         try:
             wait_for(run / "control", self.sim)
             plain = self.scenario or load(find(f"{game.lower()}-plain"))

@@ -22,8 +22,9 @@ LIMIT_S: Final = 400
 """Only so that a hang ends; nothing is measured."""
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "controller.cli", *arguments]
+def command(*arguments: str, shim: str = "") -> list[str]:
+    """``shim`` is Python to run instead of the command's own first lines."""
+    return [sys.executable, *(("-c", shim) if shim else ("-m", "controller.cli")), *arguments]
 
 
 def environment() -> dict[str, str]:
@@ -37,9 +38,9 @@ def underfelt(*arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, shim: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        command(*arguments), cwd=ROOT, env=environment(), text=True,
+        command(*arguments, shim=shim), cwd=ROOT, env=environment(), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 

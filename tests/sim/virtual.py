@@ -38,7 +38,7 @@ class _Plug:
 
     def deliver(self, data: bytes) -> None:
         if self.open:
-            self.host.run(self.host.rig.line_received(self.port, data, self.host.now_us))
+            self.host.received(self.port, data)
 
     def hang_up(self) -> None:
         if self.open:
@@ -79,6 +79,9 @@ class VirtualTable:
 
     def run_for(self, us: int) -> None:
         self.clock.run_until(self.now_us + us)
+
+    def received(self, port: str, data: bytes) -> None:
+        self.run(self.rig.line_received(port, data, self.now_us))
 
     def order(self, order: Order) -> None:
         self.run(self.rig.order(order, self.now_us))

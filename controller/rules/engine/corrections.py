@@ -15,6 +15,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.awards import PROGRESSIVE, withdrawn
 from controller.rules.engine.common import Refusal, Step, in_round, person, with_seat
+from controller.rules.engine.deal import assign, open_cards
 from controller.rules.engine.export import paid_nets, settled_so_far
 from controller.rules.engine.settlement import (
     finish_if_known,
@@ -42,10 +43,11 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
         raise Refusal("only a card of an open hand that is not settled can be corrected", clause)
     if not 1 <= what.number <= len(seat.opened):
         raise Refusal(f"the hand has cards 1 to {len(seat.opened)}", clause)
-    if HiddenCard(what.card) in state.drawn:
+    if what.card in open_cards(state):
         raise Refusal(f"{name(what.card)} is already out", clause)
     read = seat.opened[what.number - 1]
-    drawn = tuple(HiddenCard(what.card) if c == HiddenCard(read) else c for c in state.drawn)
+    dealt = assign(state).seats[what.seat][what.number - 1]
+    drawn = tuple(HiddenCard(what.card) if c is dealt else c for c in state.drawn)
     opened = (*seat.opened[: what.number - 1], what.card, *seat.opened[what.number :])
     before = paid_nets(state)
     sent = state.claims if not to_open(state) else ()

@@ -7,11 +7,13 @@ people confirm or correct it (AMB-D05).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
-from controller.rules.cards import HiddenCard
+from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine.state import TableRules, TableState
 
 DEALER = 0
+_Any = TypeVar("_Any")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +77,31 @@ def next_place(state: TableState) -> int | None:
     return whole[done] if done < len(whole) else None
 
 
+def places(state: TableState) -> tuple[int, ...]:
+    """The place that each card drawn so far went to; draws after the deal have none."""
+    whole = plan(state.rules, dealt_seats(state))
+    if not uses_packets(state.rules):
+        return whole[: len(state.drawn)]
+    sizes = zip(whole, state.packets, strict=False)
+    return tuple(place for place, size in sizes for _ in range(size))
+
+
 def assign(state: TableState) -> Hands:
     """The cards drawn so far, place by place."""
-    rules = state.rules
-    places = plan(rules, dealt_seats(state))
-    if uses_packets(rules):
-        places = tuple(
-            place for place, size in zip(places, state.packets, strict=False) for _ in range(size)
-        )
     held: dict[int, list[HiddenCard]] = {n: [] for n in (DEALER, *dealt_seats(state))}
-    for place, card in zip(places, state.drawn, strict=False):
+    for place, card in zip(places(state), state.drawn, strict=False):
         held[place].append(card)
     dealer = tuple(held.pop(DEALER))
-    community, bonus = _dealer_cards(rules, dealer)
+    community, bonus = dealer_cards(state.rules, dealer)
     seats = {
         n: tuple(held[state.swapped.get(n, n)]) for n in dealt_seats(state) if n not in state.stray
     }
     return Hands(seats, dealer, community, bonus)
 
 
-def _dealer_cards(
-    rules: TableRules, dealer: tuple[HiddenCard, ...]
-) -> tuple[tuple[HiddenCard, ...], HiddenCard | None]:
+def dealer_cards(
+    rules: TableRules, dealer: tuple[_Any, ...]
+) -> tuple[tuple[_Any, ...], _Any | None]:
     """Which of the dealer's cards are shared, and which is the bonus card; a burnt one is neither.
 
     PP6: first and third are shared, the middle one is the bonus card. From a shuffler the bottom
@@ -113,3 +118,26 @@ def _dealer_cards(
     if packet_size(rules, DEALER) == 3:
         shared = dealer[1:] if rules.table.packet_bottom == "first_out" else dealer[:-1]
     return (shared[::-1] if rules.table.community_order == "reversed" else shared), None
+
+
+def open_cards(state: TableState) -> list[Card]:
+    """Every card of this round that lies open on the table."""
+    found = [card for held in state.face_up.values() for card in held]
+    found += [card for seat in state.seats.values() for card in seat.opened or ()]
+    return [*found, *state.turned, *(() if state.bonus is None else (state.bonus,))]
+
+
+def lies_open(state: TableState, card: HiddenCard) -> bool:
+    return card in [HiddenCard(one) for one in open_cards(state)]
+
+
+def open_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> HiddenCard | None:
+    """Of cards about to be opened the first that lies open already.
+
+    Only after a person has named a card: what a device tells is compared when it comes. What a
+    person names is not compared with closed cards: the answer would tell one of them (AMB-C10).
+    """
+    for number, card in enumerate(cards):
+        if lies_open(state, card) or card in cards[:number]:
+            return card
+    return None

@@ -30,8 +30,8 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import settled_so_far
-from controller.rules.engine.freezing import freeze
-from controller.rules.engine.irregular import CARD_FAULT, note
+from controller.rules.engine.freezing import CARD_FAULT, freeze
+from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Phase, TableState
 
 
@@ -88,7 +88,7 @@ def card_before_close(
     return state, (*locked, *effects)
 
 
-def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
+def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
     packet = isinstance(what, f.PacketDispensed)
     if packet != uses_packets(state.rules):
         sort, device = ("packet", "shoe") if packet else ("single card", "shuffler")
@@ -96,7 +96,7 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
         return freeze(state, question, ("resume",))
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
     place = next_place(state)
-    if _seen_twice(state, cards):
+    if _seen_twice(state, cards, fact):
         question = "The same card was read twice: a misread or a foreign card."
         return freeze(state, question, CARD_FAULT, ev.ForeignCard(), cards)
     size = len(cards)
@@ -120,8 +120,10 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -
     return state, (*effects, deal_prompt(state))
 
 
-def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...]) -> bool:
-    seen = list(state.drawn)
+def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...], fact: f.Fact) -> bool:
+    """What the device tells is compared with all that is out; a card that a person names is not,
+    or whoever names one learns whether it lies closed (``open_twice`` looks when it is opened)."""
+    seen = list(state.drawn) if isinstance(fact.by, f.Measured) else []
     for card in cards:
         if card in seen:
             return True

@@ -20,10 +20,12 @@ from controller.rules.engine.common import (
     walk,
     with_seat,
 )
-from controller.rules.engine.deal import assign
+from controller.rules.engine.deal import assign, open_twice
+from controller.rules.engine.freezing import freeze
 from controller.rules.engine.irregular import note, ride_rest
-from controller.rules.engine.settlement import begin_settlement
+from controller.rules.engine.settlement import NAMED_WRONG, OPEN_TWICE, begin_settlement
 from controller.rules.engine.state import Phase, TableState
+from controller.rules.events import ForeignCard
 
 
 def cards_handled(state: TableState, what: f.CardsHandled, _: f.Fact) -> Step:
@@ -120,7 +122,10 @@ def community_turned(state: TableState, what: f.CommunityTurned, _: f.Fact) -> S
     community = assign(state).community
     if len(community) < what.number:
         raise Refusal("that card has not come from the device", "NSW-3.6")
-    card = reveal(community[what.number - 1], PublicMoment.COMMUNITY_TURNED)
+    hidden = community[what.number - 1]
+    if open_twice(state, (hidden,)) is not None:
+        return freeze(state, OPEN_TWICE, NAMED_WRONG, ForeignCard(), (hidden,))
+    card = reveal(hidden, PublicMoment.COMMUNITY_TURNED)
     state = replace(state, turned=(*state.turned, card), handled_all=True)
     effects: list[fx.Effect] = [fx.ShowCommunity(what.number, card)]
     if state.magic_card == card:

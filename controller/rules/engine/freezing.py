@@ -10,6 +10,9 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine.common import Step
 from controller.rules.engine.state import Frozen, Phase, TableState
 
+CARD_FAULT = ("misread", "confirmed", "resume")
+"""What a supervisor may say of a card that cannot be."""
+
 
 def freeze(
     state: TableState,

@@ -32,7 +32,7 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import money_settings, paid_nets, with_result
-from controller.rules.engine.freezing import freeze
+from controller.rules.engine.freezing import CARD_FAULT, freeze
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
 from controller.rules.engine.state import Phase, Seat, TableState
 from controller.rules.rulings import (
@@ -47,7 +47,6 @@ from controller.rules.rulings import (
 from controller.rules.wagers import broken_clauses
 
 PLAY_ON_OR_VOID = ("play on", "void")
-CARD_FAULT = ("misread", "confirmed", "resume")
 
 
 def happened(state: TableState, event: ev.Event) -> Step:
@@ -199,6 +198,7 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     if state.frozen is not None:
         extra = state.frozen.extra
         state = replace(state, phase=state.frozen.phase, frozen=None)
+    known = len(state.drawn)
     state = replace(
         state,
         stray=(*state.stray, what.seat),
@@ -211,7 +211,7 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     if state.phase is not Phase.DEALING and progress(state) < expected(state):
         reason = f"{progress(state)} came from the device; a stray hand needs {expected(state)}"
         raise Refusal(reason, state.rules.book.round_clauses.deal)
-    if any(card in state.drawn[:i] for i, card in enumerate(state.drawn)):
+    if any(card in state.drawn[:i] for i, card in enumerate(state.drawn) if i >= known):
         question = "Among the cards of the stray hand one is already out."
         return freeze(state, question, ("confirmed",), ev.ForeignCard())
     if progress(state) > expected(state):

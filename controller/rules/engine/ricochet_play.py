@@ -18,8 +18,7 @@ from controller.rules.engine.common import (
 )
 from controller.rules.engine.dealing import wager_moved
 from controller.rules.engine.export import record_of, with_result
-from controller.rules.engine.freezing import freeze
-from controller.rules.engine.irregular import CARD_FAULT
+from controller.rules.engine.freezing import CARD_FAULT, freeze
 from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard

@@ -22,7 +22,7 @@ from controller.rules.engine.common import (
     person,
     with_seat,
 )
-from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.deal import lies_open, uses_packets
 from controller.rules.engine.dealing import card_before_close, dealt, first_card
 from controller.rules.engine.irregular import happened, ride_rest, void_round
 from controller.rules.engine.state import Phase, TableState
@@ -103,11 +103,13 @@ def _misread(
     clause = state.rules.book.round_clauses.deck
     if true is None:
         raise Refusal("say which card it really is", clause)
-    if true in state.drawn:
+    if lies_open(state, true):
         raise Refusal("that card is already out: it cannot be the misread one", clause)
     handler = TAKES_CARDS.get(state.phase)
     if handler is None:
-        # No card was due: the doubtful one is set aside.
+        # No card was due: the doubtful one is set aside; or one that was dealt is another one.
+        drawn = tuple(true if any(c is one for one in held) else c for c in state.drawn)
+        state = replace(state, drawn=drawn)
         return state, where_we_are(state)
     cards: tuple[HiddenCard, ...] = ()
     for card in held:

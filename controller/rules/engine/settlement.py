@@ -17,7 +17,7 @@ from controller.rules.engine.awards import (
     withdrawn,
 )
 from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
-from controller.rules.engine.deal import assign
+from controller.rules.engine.deal import assign, open_twice
 from controller.rules.engine.export import (
     chips_at_opening,
     export_round,
@@ -26,6 +26,7 @@ from controller.rules.engine.export import (
     settled_so_far,
     with_result,
 )
+from controller.rules.engine.freezing import freeze
 from controller.rules.engine.state import Archive, Phase, TableState
 from controller.rules.hands import HAND_BY_NAME, HAND_NAMES
 from controller.rules.paytables import JackpotShare
@@ -34,6 +35,8 @@ Claims = tuple[tuple[int, str, int], ...]
 KEPT_ROUNDS = 50
 PROGRESSIVE = "progressive"
 SIX_CARD = "six_card"
+OPEN_TWICE = "This card lies open already: one of the two is another card, or a foreign one."
+NAMED_WRONG = ("misread", "confirmed")
 
 
 def begin_settlement(state: TableState) -> Step:
@@ -172,6 +175,9 @@ def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
     hidden = assign(state).seats[what.seat]
     if len(hidden) != state.rules.book.card_count:
         raise Refusal(f"seat {what.seat} was dealt {len(hidden)} cards: report the count", clause)
+    dealt_open = state.swapped.get(what.seat, what.seat) in state.face_up
+    if not dealt_open and (twice := open_twice(state, hidden)) is not None:
+        return freeze(state, OPEN_TWICE, NAMED_WRONG, ev.ForeignCard(), (twice,))
     opened = tuple(reveal(c, PublicMoment.HAND_OPENED) for c in hidden)
     state = with_seat(state, what.seat, opened=opened, **chips_at_opening(state, what.seat))
     row = row_of(settled_so_far(state), what.seat)
@@ -227,6 +233,8 @@ def bonus_card_turned(state: TableState, _what: f.BonusCardTurned, _: f.Fact) ->
     hidden = assign(state).bonus
     if hidden is None:
         raise Refusal("the middle card has not come from the device", "PP6-M1c")
+    if open_twice(state, (hidden,)) is not None:
+        return freeze(state, OPEN_TWICE, NAMED_WRONG, ev.ForeignCard(), (hidden,))
     card = reveal(hidden, PublicMoment.BONUS_CARD_TURNED)
     state, effects = finish_if_known(replace(state, bonus=card))
     shown: tuple[fx.Effect, ...] = ()

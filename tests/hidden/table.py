@@ -1,0 +1,338 @@
+"""A whole table in virtual time that tells everything that leaves it, and its twins.
+
+Chance, keys and clock are fixed. Two seals: the real one, whose payloads differ with the card; and
+a blind one, whose payloads are chance alone and the same in every twin. With the blind seal nothing
+at all may differ, not even a hash over what is sealed: whatever is outside depends on a hidden card
+through the seal or not at all.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import random
+import re
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import _lru_cache_wrapper
+from typing import Any, BinaryIO, Final, cast, get_args
+from unittest.mock import patch
+
+from nacl.secret import SecretBox
+
+from controller.daemon.framelog import FrameLog
+from controller.daemon.frames import Frames
+from controller.daemon.metrics import Process, metrics
+from controller.daemon.pulse import status_line
+from controller.daemon.sealing import (
+    BOX_BYTES,
+    BOX_NONCE_BYTES,
+    COMMIT_BYTES,
+    NONCE_BYTES,
+    CardSealer,
+    Sealed,
+    seal_frame,
+)
+from controller.daemon.typed import codec
+from controller.daemon.writer import Input, Released
+from controller.deckwatch import statistics
+from controller.rules import events as ev
+from controller.rules import outcome
+from controller.rules.cards import Card, HiddenCard
+from controller.rules.engine import facts as f
+from controller.rules.engine.state import TableState
+from controller.table.credits import CreditDropped
+from controller.table.staff import SignedOn, TableCall
+from drivers.readings import AntennaFailed, AntennaRead
+from hw_sim.clock import SECOND
+from hw_sim.people.dealer import FULL_DECK
+from hw_sim.scenario import Scenario, Step, card_byte, card_name, find, load, parse_step
+from tests.crash.table import KEY, Bench, CrashTable
+from tests.hidden.outside import Outside, WatchedDisk, WatchedFile, told, watched_process
+from tests.sim.host import LONGEST_US
+
+RESIDENT_BYTES: Final = 50_000_000
+BESIDE: Final = {"table": "t", "overflows": 0, "frames_lost": 0, "disk": {"free_bytes": 0}}
+"""What the command adds to a status."""
+LOG_BYTES: Final = 64 << 10
+"""Small files, so that the frame log turns over within a round."""
+ENTRIES: Final = (
+    *f.What.__subclasses__(), *get_args(ev.Event), SignedOn, TableCall, CreditDropped,
+)  # fmt: skip
+CACHED: Final = tuple(
+    one
+    for module in (outcome, statistics)
+    for one in vars(module).values()
+    if isinstance(one, _lru_cache_wrapper)
+)
+MISREAD: Final = re.compile(r"(supervisor menu 51 5 )(\d\d)(\d)")
+
+
+class Noise:
+    """Chance from a seed; how much of it is asked for is seen outside."""
+
+    def __init__(self, seed: str, outside: Outside) -> None:
+        self._seed, self._outside, self._asked = seed, outside, 0
+
+    def __call__(self, size: int | None = None) -> bytes:
+        size = 32 if size is None else size
+        self._asked += 1
+        self._outside.note("chance", self._seed, size)
+        return hashlib.shake_256(f"{self._seed} {self._asked}".encode()).digest(size)
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSealer(CardSealer):
+    """Seals nothing: payloads of the right size from chance, cards kept in the test's memory."""
+
+    kept: dict[bytes, tuple[Card, bytes]] = field(default_factory=dict)
+
+    def seal(self, hidden: HiddenCard, seq: int, index: int) -> Sealed:
+        nonce = self.random(NONCE_BYTES)
+        box_nonce = self.random(BOX_NONCE_BYTES)
+        place = b"%d %d" % (seq, index)
+        more = hashlib.shake_256(nonce + box_nonce + place).digest(COMMIT_BYTES + BOX_BYTES)
+        sealed = Sealed(more[:COMMIT_BYTES], more[COMMIT_BYTES:])
+        self.kept[sealed.box] = (hidden._card, nonce)
+        return sealed
+
+    def open(self, sealed: Sealed, seq: int, index: int) -> tuple[HiddenCard, bytes]:  # noqa: ARG002
+        card, nonce = self.kept[sealed.box]
+        return HiddenCard(card), nonce
+
+
+def blind_frame(key: bytes, data: bytes, random: Callable[[int], bytes]) -> bytes:
+    size = BOX_NONCE_BYTES + SecretBox.MACBYTES + len(data)
+    return hashlib.shake_256(key + random(BOX_NONCE_BYTES)).digest(size)
+
+
+class WatchedBench(Bench):
+    """What a shell does with ports, bus and frame log, each thing told."""
+
+    outside: Outside
+    frames: Frames
+    card_lines: frozenset[str]
+
+    def watch(self, outside: Outside, frames: Frames, card_lines: frozenset[str]) -> None:
+        self.outside, self.frames, self.card_lines = outside, frames, card_lines
+        self._write_away()
+
+    def received(self, port: str, data: bytes) -> None:
+        self.frames.note(port, "in", data, self.now_us)
+        if port in self.card_lines:
+            with self.outside.counted(f"{port} heard"):
+                super().received(port, data)
+        else:
+            super().received(port, data)
+
+    def _write(self, port: str, data: bytes) -> None:
+        self.outside.note("line", port, data)
+        if port in self._plugs:
+            self.frames.note(port, "out", data, self.now_us)
+        super()._write(port, data)
+
+    def _batch(self, batch: Any) -> None:
+        self.outside.note("bus", batch.address, repr(batch.ops))
+        super()._batch(batch)
+
+    def _open(self, port: str) -> None:
+        self.outside.note("port", "open", port)
+        super()._open(port)
+
+    def _close(self, port: str) -> None:
+        self.outside.note("port", "close", port)
+        super()._close(port)
+
+    def _write_away(self) -> None:
+        """What the frame log's thread does once a second."""
+        self.frames.write_away()
+        self.clock.after(SECOND, self._write_away)
+
+
+def seen(state: TableState) -> frozenset[Card]:
+    """The cards of this round that anybody at the table has seen."""
+    cards = [c for seat in state.seats.values() for c in seat.opened or ()]
+    cards += [c for held in state.face_up.values() for c in held]
+    cards += [*state.turned, *(() if state.bonus is None else (state.bonus,))]
+    return frozenset(cards)
+
+
+@dataclass
+class OpenTable(CrashTable):
+    """``moments``: row number and cards, each time when cards became public."""
+
+    blind: bool = True
+    most_rows: int = 0
+    """Stop when so many rows are there; 0 for never."""
+    outside: Outside = field(default_factory=Outside)
+    moments: list[tuple[int, frozenset[Card]]] = field(default_factory=list)
+    dealt: int = 0
+    """The most cards that were out in a round."""
+
+    def __post_init__(self) -> None:
+        self._kept: dict[bytes, tuple[Card, bytes]] = {}
+        self._known: set[Card] = set()
+        self.disk = WatchedDisk(self.outside)
+        super().__post_init__()
+        bench, layout = self.bench, self.bench.sim.layout
+        assert isinstance(bench, WatchedBench)
+        line = layout.line_of_kind("cdp-shoe", "cdp-shuffler")
+        cards = frozenset({line.name} if line else ())
+        log = FrameLog(
+            self._log_file, self._log_gone, KEY, Noise("frames", self.outside), sealed=cards,
+            max_bytes=LOG_BYTES, keep=3,
+        )  # fmt: skip
+        bench.watch(self.outside, Frames(log), cards)
+
+    @property
+    def never_seen(self) -> int:
+        """Dealt cards that stayed closed to the end."""
+        return self.dealt - len(self._known)
+
+    def _log_file(self, number: int) -> BinaryIO:
+        return cast(BinaryIO, WatchedFile(self.outside, number))
+
+    def _log_gone(self, number: int) -> None:
+        self.outside.note("frame log", "remove", number)
+
+    def _devices(self) -> Bench:
+        return WatchedBench(self.scenario.layout_path, self.scenario.seed, self._reading)
+
+    def _cards(self) -> CardSealer:
+        noise = Noise(f"cards {self.starts}", self.outside)
+        if self.blind:
+            return BlindSealer(KEY, self.journal.journal_id, noise, self._kept)
+        return CardSealer(KEY, self.journal.journal_id, noise)
+
+    def play_watched(self) -> None:
+        noise = Noise("journal", self.outside)
+        seal = blind_frame if self.blind else seal_frame
+        with (
+            patch.object(secrets, "token_bytes", noise),
+            patch("controller.daemon.framelog.seal_frame", seal),
+            undisturbed(),
+            watched_process(self.outside),
+        ):
+            self._play()
+
+    def _play(self) -> None:
+        """As the crash table plays, but it may stop on the way."""
+        clock = self.bench.clock
+        self._guarded(self._boot)
+        self.bench.begin()
+        self.director.start()
+        rows, ending = self.outside.rows, self.director.ending
+        while not (ending.done or ending.failed):
+            if self.most_rows and len(rows) >= self.most_rows:
+                return
+            due = clock.next_us
+            assert due is not None
+            assert due < LONGEST_US, f"no end: {self.bench.sim.prompt()}"
+            self.outside.now_us = due
+            self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
+        assert not ending.failed, ending.failed
+        self._stopped_and_started()
+
+    def _stopped_and_started(self) -> None:
+        """The deck watch is saved, and the next start writes the whole table down."""
+        if self._up:
+            self.writer.stop("the end")
+            self.journal.close()
+            self._boot()
+
+    def _put(self, one: Input) -> None:
+        if isinstance(one, AntennaRead | AntennaFailed):
+            return  # as the runtime does
+        row = len(self.outside.rows)
+        self.outside.note("group", type(one).__name__)
+        with self.outside.counted("group"):
+            super()._put(one)
+        state = self.writer.core.state
+        self.dealt = max(self.dealt, len(state.drawn))
+        if news := seen(state) - self._known:
+            self._known |= news
+            self.moments.append((row, news))
+
+    def _release(self, released: Released) -> None:
+        note, status = self.outside.note, released.status
+        note("orders", repr(released.orders))
+        note("effects", repr(released.effects))
+        note("wake", released.wake_us)
+        note("status", told(status))
+        note("metrics", metrics({**status, **BESIDE}, Process(RESIDENT_BYTES)))
+        note("counters", told(self.bench.rig.counters()))
+        note("notify", status_line(status))
+        super()._release(released)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Every run begins with the same caches, and nothing of an earlier one ends in it: else the
+    counts of calls would differ without any card."""
+    for kind in ENTRIES:
+        codec(kind)
+    for cached in CACHED:
+        cached.cache_clear()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+# --- scenarios with other cards ----------------------------------------------------------------
+
+
+def whole_deck(name: str) -> Scenario:
+    """The scenario with every card of the deck in its place, so that a twin can change any."""
+    scenario = load(find(name))
+    lost = [card_byte(w) for s in scenario.steps if s.verb == "loses" for w in s.words[0].split()]
+    rest = [c for c in FULL_DECK if c not in scenario.cards and c not in lost]
+    random.Random(f"deck of {name}").shuffle(rest)
+    return replace(scenario, cards=(*scenario.cards, *rest))
+
+
+def twin_of(scenario: Scenario, fixed: frozenset[Card], seed: int = 1) -> Scenario:
+    """Every card but the fixed ones is another one, wherever the people name it."""
+    still = {code_of(card) for card in fixed}
+    moved = [code for code in FULL_DECK if code not in still]
+    random.Random(f"twin {seed}").shuffle(moved)
+    other = dict(zip(moved, [*moved[1:], *moved[:1]], strict=True))
+    steps = steps_of(_renamed(step.text, step.verb, other) for step in scenario.steps)
+    return replace(scenario, cards=tuple(other.get(c, c) for c in scenario.cards), steps=steps)
+
+
+def steps_of(lines: Iterable[str]) -> tuple[Step, ...]:
+    steps = [parse_step(number, line) for number, line in enumerate(lines, 1)]
+    found = tuple(step for step in steps if step is not None)
+    assert len(found) == len(steps)
+    return found
+
+
+def _renamed(text: str, verb: str, other: dict[int, int]) -> str:
+    if verb in ("deck", "loses"):
+        head, *words = text.split()
+        if verb == "loses":
+            head, words = f"{head} {words[0]}", words[1:]
+        return " ".join((head, *(_other_name(word, other) for word in words)))
+    return MISREAD.sub(lambda found: found[1] + _other_digits(found[2], found[3], other), text)
+
+
+def _other_name(word: str, other: dict[int, int]) -> str:
+    code = card_byte(word)
+    return card_name(other.get(code, code)) if code in FULL_DECK else word
+
+
+def _other_digits(rank: str, suit: str, other: dict[int, int]) -> str:
+    code = int(suit) - 1 << 4 | int(rank)
+    code = other.get(code, code)
+    return f"{code & 15:02}{(code >> 4) + 1}"
+
+
+def code_of(card: Card) -> int:
+    """The card byte of docs/protocols/card-devices.md."""
+    rank, suit = divmod(card, 4)
+    return suit << 4 | (1 if rank == 12 else rank + 2)

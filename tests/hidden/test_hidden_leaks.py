@@ -1,0 +1,232 @@
+"""Leaks put in on purpose, one per way out: the comparison of twins finds each, where it is."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any, Final
+from unittest.mock import patch
+
+import pytest
+
+from controller.daemon.framelog import FrameLog
+from controller.daemon.scribe import Scribe
+from controller.daemon.sealing import CardSealer
+from controller.daemon.writer import Writer
+from controller.rules.cards import BY_NAME, PublicMoment, reveal
+from controller.rules.engine import effects as fx
+from controller.rules.engine.betting import deal_prompt
+from controller.table.core import TableCore
+from controller.table.lamps import Lamps
+from controller.table.prompt import Prompter
+from drivers.base import Write
+from drivers.cards.shoe import ShoeDriver
+from hw_sim.scenario import Scenario, card_byte
+from tests.hidden.outside import Outside, Row
+from tests.hidden.table import steps_of, whole_deck
+from tests.hidden.twins import difference, played, twins_differ
+
+STEPS: Final = (
+    "dealer opens", "seat 2 bets 10.00 on 1 2 $", "dealer closes", "draw", "wait 1100",
+)  # fmt: skip
+CARDS: Final = ("Ac", "7d")
+"""The first card out, and its twin's: only the first of them is an ace."""
+
+
+def dealt(name: str) -> Scenario:
+    """One card out and no more."""
+    plain = whole_deck("mbs3-plain")
+    rest = [c for c in plain.cards if c not in map(card_byte, CARDS)]
+    others = [card_byte(one) for one in CARDS if one != name]
+    return replace(plain, cards=(card_byte(name), *rest, *others), steps=steps_of(STEPS))
+
+
+def found(*, blind: bool = True) -> str:
+    one, other = (played(dealt(name), blind=blind) for name in CARDS)
+    return twins_differ(one, other)
+
+
+def is_ace(state: Any) -> bool:
+    return bool(state.drawn) and reveal(state.drawn[-1], PublicMoment.HAND_OPENED) == BY_NAME["Ac"]
+
+
+def after(leak: Callable[..., object]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A method that does what it did, and then leaks."""
+
+    def wrap(method: Callable[..., Any]) -> Callable[..., Any]:
+        def leaking(self: Any, *arguments: Any, **more: Any) -> Any:
+            done = method(self, *arguments, **more)
+            changed = leak(self, done, *arguments)
+            return done if changed is None else changed
+
+        return leaking
+
+    return wrap
+
+
+# --- the leaks ---------------------------------------------------------------------------------
+
+
+def longer_box(_self: Any, sealed: Any, hidden: Any, *_place: int) -> Any:
+    ace = reveal(hidden, PublicMoment.HAND_OPENED) == BY_NAME["Ac"]
+    return replace(sealed, box=sealed.box + b"!") if ace else None
+
+
+def more_chance(self: Any, _sealed: Any, hidden: Any, *_place: int) -> None:
+    if reveal(hidden, PublicMoment.HAND_OPENED) == BY_NAME["Ac"]:
+        self.random(1)
+
+
+def one_more_call(self: Any, _done: Any, *_entry: Any) -> None:
+    if is_ace(self.memory.state):
+        self._journal._disk.names(self._journal._folder)
+
+
+def named_in_a_log_line(self: Any, _done: Any, *_entry: Any) -> None:
+    if is_ace(self.memory.state):
+        logging.getLogger("underfelt").debug("a good card")
+
+
+def printed(self: Any, _done: Any, *_entry: Any) -> None:
+    if is_ace(self.memory.state):
+        print("a good card", file=sys.stderr)
+
+
+def another_word(_self: Any, line: str, state: Any) -> str:
+    return line.replace(" R ", ".R ") if is_ace(state) else line
+
+
+def lamp_lit(_self: Any, order: Any, state: Any, *_more: Any) -> Any:
+    return replace(order, seats=("live", *order.seats[1:])) if is_ace(state) else order
+
+
+def told_in_the_status(self: Any, status: Any) -> Any:
+    return {**status, "luck": 1} if is_ace(self.core.state) else status
+
+
+def early_effect(self: Any, left: Any, *_more: Any) -> Any:
+    return [*left, fx.Prompt("deal")] if is_ace(self.core.state) else left
+
+
+def counted(self: Any, _reading: Any, event: Any, *_more: Any) -> None:
+    if getattr(event, "card", None) is not None and event.card.unseal() == card_byte("Ac"):
+        self.counters["aces"] += 1
+
+
+def other_answer(_self: Any, out: Any, _frame: Any, event: Any, _now_us: int) -> Any:
+    """An ace is answered with a delimiter of its own."""
+    ace = getattr(event, "card", None) is not None and event.card.unseal() == card_byte("Ac")
+    return [*out, Write(b"\0")] if ace else out
+
+
+def not_sealed(self: Any, _done: Any, *_more: Any) -> None:
+    self._sealed = frozenset()
+
+
+LEAKS: Final = (
+    (Scribe, "__call__", one_more_call, "disk"),
+    (Scribe, "__call__", named_in_a_log_line, "log"),
+    (Scribe, "__call__", printed, "stderr"),
+    (Prompter, "_first", another_word, "orders"),
+    (Lamps, "order", lamp_lit, "orders"),
+    (Writer, "status", told_in_the_status, "status"),
+    (Writer, "_outbox", early_effect, "effects"),
+    (ShoeDriver, "_reading", counted, "counters"),
+    (ShoeDriver, "_event", other_answer, "line"),
+    (FrameLog, "__init__", not_sealed, "frame log"),
+)
+
+
+def where(text: str) -> str:
+    """The channel that a difference names."""
+    return text.partition(":")[0].rpartition(", ")[2] if text else "nowhere"
+
+
+def later(plain: Callable[..., Any]) -> property:
+    """A timer that depends on a card."""
+
+    def wake_us(core: Any) -> Any:
+        return core._now_us + 5_000_000 if is_ace(core.state) else plain(core)
+
+    return property(wake_us)
+
+
+def slower(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Nothing is said; it only takes longer."""
+
+    def twice(state: Any) -> Any:
+        return (plain(state), plain(state))[0] if is_ace(state) else plain(state)
+
+    return twice
+
+
+PROMPT: Final = "controller.rules.engine.dealing.deal_prompt"
+WAKE: Final = vars(TableCore)["wake_us"].fget
+SEAL_LEAKS: Final = ((longer_box, "body"), (more_chance, "chance"))
+
+
+@contextmanager
+def planted(*leaks: tuple[Any, str, Callable[..., object], str]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for owner, method, leak, _ in leaks:
+            leaking = after(leak)(getattr(owner, method))
+            stack.enter_context(patch.object(owner, method, leaking))
+        yield
+
+
+def test_without_a_leak_an_ace_and_a_seven_are_alike() -> None:
+    assert found() == ""
+
+
+def test_leaks_everywhere_are_found_everywhere() -> None:
+    """All of them at once, channel by channel: one pair of runs."""
+    with (
+        planted(*LEAKS),
+        patch.object(TableCore, "wake_us", later(WAKE)),
+        patch(PROMPT, slower(deal_prompt)),
+    ):
+        one, other = (played(dealt(name)).outside.rows for name in CARDS)
+    channels = {row.channel for row in (*one, *other)}
+    differ = {c for c in channels if said(one, c) != said(other, c)}
+    assert differ >= {channel for *_, channel in LEAKS} | {"wake", "calls", "bus"}
+
+
+def said(rows: list[Row], channel: str) -> list[object]:
+    return [row.what for row in rows if row.channel == channel]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak[2].__name__)
+def test_a_leak_is_found_where_it_is(leak: tuple[Any, str, Callable[..., object], str]) -> None:
+    with planted(leak):
+        assert where(found()) == leak[3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("leak", "channel"), SEAL_LEAKS)
+def test_a_leak_of_the_real_seal_is_found(leak: Callable[..., object], channel: str) -> None:
+    with planted((CardSealer, "seal", leak, channel)):
+        assert where(found(blind=False)) == channel
+
+
+@pytest.mark.slow
+def test_a_later_wake_is_found() -> None:
+    with patch.object(TableCore, "wake_us", later(WAKE)):
+        assert where(found()) == "wake"
+
+
+@pytest.mark.slow
+def test_work_that_depends_on_the_card_is_found() -> None:
+    with patch(PROMPT, slower(deal_prompt)):
+        text = found()
+    assert where(text) == "calls"
+    assert "deal_prompt 4, 2 times" in text
+
+
+def test_the_recorder_misses_no_row() -> None:
+    outside = Outside()
+    outside.note("line", "shoe", b"\0")
+    assert difference(outside.rows, []).startswith("1 rows and 0")
