@@ -46,5 +46,3 @@ class Shop(Floor):
 
     def desk(self, first: date = FIRST, last: date | None = None) -> Desk:
         return Desk.of(StoreSource(self.sqlite), DAYS, first, last or first)
-
-
