@@ -120,7 +120,8 @@ def normal(z_square: Fraction) -> Decimal:
 def z_text(apart: Fraction, variance: Fraction) -> str:
     found = square(apart, variance)
     z = (Decimal(found.numerator) / Decimal(found.denominator)).sqrt()
-    return f"{'-' if apart < 0 else ''}{z:.2f}"
+    text = f"{z:.2f}"
+    return f"-{text}" if apart < 0 and text != "0.00" else text
 
 
 # --- the report -----------------------------------------------------------------------------------

@@ -140,14 +140,14 @@ def _meters(key: Key, book: Book, due: Due, desk: Desk) -> Section:
         if why == "overflow" or (why in ("restored", "correction") and credit in ROUTES)
     )  # fmt: skip
     rows = [
-        ("generation at the end", str(generation), None),
-        ("progressive wagers", f"{due.wagers:,}", None),
+        ("generation at the end", generation, None),
+        ("progressive wagers", due.wagers, None),
         ("wagered", None, to_units(due.cents)),
         ("in, net of reversals", None, book.out_of(WAGERS) - book.into(WAGERS)),
         ("display at the end", None, book.closing(DISPLAY)),
         ("shown at the end", None, to_units(to_cents(book.closing(DISPLAY)))),
-        ("hits locked", str(len(locked)), None),
-        ("of them rejected or withdrawn since", str(len(gone)), None),
+        ("hits locked", len(locked), None),
+        ("of them rejected or withdrawn since", len(gone), None),
         ("wins locked", None, sum(book.won.values())),
         ("overflow", None, overflow),
         ("reserve at the end", None, book.closing(RESERVE)),
@@ -155,7 +155,7 @@ def _meters(key: Key, book: Book, due: Due, desk: Desk) -> Section:
         ("deficit at the end", None, -book.closing(DEFICIT)),
     ]
     return Section(
-        "meters", "Meters", columns("meter", "count:text", "amount:units"), rows, _about(key)
+        "meters", "Meters", columns("meter", "count:count", "amount:units"), rows, _about(key)
     )
 
 

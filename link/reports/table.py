@@ -173,7 +173,8 @@ def table_report(
     report.sections.append(_rounds(found))
     report.sections.append(_contributions(found))
     for key, sums in found.items():
-        report.sections.append(_wagers(key, sums))
+        if sums.times:
+            report.sections.append(_wagers(key, sums))
         if sums.fixed:
             report.sections.append(_fixed(key, sums))
         if sums.late:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
+from typing import Final
 
 from link.ledger.units import UNITS
 from link.reports.model import Column, Report, Section, Value
 
-WIDTH = 78
+WIDTH: Final = 78
 
 
 def cents_text(cents: int) -> str:
@@ -68,13 +70,14 @@ def section_text(section: Section) -> list[str]:
     head = [column.name for column in section.columns]
     widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head))]
     spare = WIDTH - sum(widths) - 2 * (len(widths) - 1)
-    widths[0] += max(0, spare)
+    if any(column.kind != "text" for column in section.columns):
+        widths[0] += max(0, spare)  # figures stand at the right edge
     body = [_line(section, widths, row) for row in [head, *rows]]
     if section.sums:
         body.insert(len(body) - section.sums, "-" * WIDTH)
     lines += body
     if section.note:
-        lines += ["", section.note]
+        lines += ["", *wrap(section.note, WIDTH)]
     return [*lines, ""]
 
 

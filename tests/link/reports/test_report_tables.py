@@ -154,6 +154,7 @@ def test_a_gaming_day_begins_at_its_hour_also_when_clocks_change() -> None:
 
 def test_a_day_has_everything(shop: Shop) -> None:
     shop.hit("T1", 1)
+    shop.tell("T1", round_of(1))
     shop.pay("pool/1/1")
     report = day_report(shop.desk(), [SHEET], 10_000)
     names = list(dict.fromkeys(section.name for section in report.sections))
