@@ -24,6 +24,7 @@ table{border-collapse:collapse;width:100%}
 th,td{padding:.22rem .7rem .22rem 0;text-align:left;border-bottom:1px solid var(--line);
 vertical-align:top}
 th{font-weight:500;color:var(--soft);border-bottom-color:var(--soft)}
+.n+:not(.n){padding-left:.7rem}
 .n{text-align:right;font-variant-numeric:tabular-nums lining-nums;white-space:nowrap}
 th:last-child,td:last-child{padding-right:0}
 tr.sum td{font-weight:600;border-top:1px solid var(--soft);border-bottom:0}
