@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from link.commands import jackpot, report
+from link.server.control import ask
 from tests.link.server.house import PASSWORD, House
 
 AWARD = "main/1/1"
@@ -183,3 +184,17 @@ def test_a_report_through_the_running_server(
         ("contribution", "wagers", 7_000_000),
         ("closing", None, 100_000_000_000),
     ]
+
+
+def test_rows_are_asked_for_by_kind_and_come_in_pages(control: Path) -> None:
+    for wrong in ({}, {"kind": "keys"}, {"kind": "events", "after": -1}, {"kind": "mark", "x": 1}):
+        assert ask(control, {"verb": "rows", **wrong})["error"] == "E-SVC-001"
+    last = ask(control, {"verb": "rows", "kind": "mark"})["last_event"]
+    ids: list[int] = []
+    more = True
+    while more:
+        after = ids[-1] if ids else 0
+        page = ask(control, {"verb": "rows", "kind": "events", "after": after, "most": 2})
+        ids += [row["id"] for row in page["rows"]]
+        more = page["more"]
+    assert ids == list(range(1, last + 1))

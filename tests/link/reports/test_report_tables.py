@@ -15,17 +15,19 @@ import pytest
 
 from controller.commands import par
 from link.commands import report as command
+from link.ledger.orders import Resume
 from link.reports.day import day_report
 from link.reports.days import GamingDays
 from link.reports.model import ReportError
 from link.reports.par import Sheet, par_report, read_sheet, tails, two_sided
+from link.reports.pool import pool_report
 from link.reports.table import fold_tables, table_report
 from link.store.sqlite import SqliteStore
 from record.journal.journal import Journal
 from record.journal.reader import JournalReader
 from record.link.events import AnyBody, Claim, Claimed, Contributed, RoundPlayed, Wager
 from record.link.outbox import OUTBOX, event_of, outbox_body
-from tests.link.ledger.support import Table
+from tests.link.ledger.support import BOTH, Table
 from tests.link.reports.shop import FIRST, NOON_MS, Shop
 from tests.link.reports.test_report_money import rows
 
@@ -294,3 +296,45 @@ def test_the_command_on_a_backup(
     said = capsys.readouterr().err
     for code in ("E-RPT-004", "E-RPT-002", "expected --config FILE"):
         assert code in said
+
+
+CONFIG = """
+[server]
+name = "link-1"
+store = "sqlite:link.db"
+[[door]]
+tables = "tcp://127.0.0.1:*"
+secret_key = "link.key"
+[reports]
+time_zone = "Asia/Singapore"
+"""
+
+
+def test_the_store_is_read_while_no_server_runs_and_only_then(
+    shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "link.toml"
+    file.write_text(CONFIG)
+    argv = ["hits", "--from", str(FIRST), "--config", str(file)]
+    shop.hit("T1", 1)
+    assert command.run(argv) == 75  # the shop has it open
+    assert "E-STO-" in capsys.readouterr().err
+    shop.sqlite.close()
+    before = (tmp_path / "link.db").read_bytes()
+    assert command.run(argv) == 0
+    said = capsys.readouterr().out
+    assert "Asia/Singapore, from 06:00" in said
+    assert "link.db" in said
+    assert (tmp_path / "link.db").read_bytes() == before
+
+
+def test_an_event_left_without_effect_is_not_expected(shop: Shop) -> None:
+    """A wager that no rule allows halts the journal; two people leave it out, and it plays on."""
+    poison = shop.tables["T1"].event(Contributed(1, (Wager(1, 12_345),)))
+    shop.send("T1", poison)
+    shop.order(Resume(shop.tables["T1"].journal, "no such wager", poison.n, poison.hash), BOTH)
+    shop.send("T1", poison)
+    shop.bet("T1", 2, 1)
+    report = pool_report(shop.desk())
+    assert rows(report, "jackpot")[-2] == ("contribution", "wagers", 1, 370_000)
+    assert report.findings == []
