@@ -32,6 +32,8 @@ COMMANDS: Final = {
     "link": ("link.commands.link", "run the progressive-link server, and look after it"),
     "keys": ("link.commands.keys", "CURVE keys of tables, signs and servers"),
     "accounts": ("link.commands.accounts", "people with an account at the link server"),
+    "jackpot": ("link.commands.jackpot", "list, verify, approve, reject, pay jackpots"),
+    "report": ("link.commands.report", "reports of the link server by gaming day"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
 }

@@ -43,6 +43,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "drivers": ("drivers",),
     "record": ("record", "msgspec"),
     "link.ledger": ("link.ledger", "link.rows", "record", "msgspec"),
+    "link.reports": ("link.reports", "link.ledger", "link.rows", "record", "msgspec"),
     "link.store": ("link.store", "link.rows", "record", "msgspec", "psycopg"),
     "link": ("link", "record", "msgspec", "zmq", "nacl"),
     "hw_sim.client": ("hw_sim.client", "gpiozero"),
@@ -125,6 +126,21 @@ def test_the_ledger_knows_no_clock_no_chance_no_files_no_float(path: Path) -> No
             assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)), path
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in ("float", "open", "print", "input", "eval", "exec"), path
+
+
+REPORTS = list(python_files("link/reports"))
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_reports_know_no_clock_no_files_and_no_float_near_money(path: Path) -> None:
+    assert not BANNED_MODULES & set(imports_of(path))
+    chance = path.name == "par.py"  # probabilities and their fractions, beside exact money
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), path
+        assert chance or not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)), path
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in ("open", "print", "input", "eval", "exec"), path
+            assert chance or node.func.id != "float", path
 
 
 @pytest.mark.parametrize("path", list(python_files(*OURS)), ids=lambda p: str(p.relative_to(ROOT)))

@@ -44,6 +44,8 @@ class LinkConfig:
     limits: Mapping[str, int]
     http: tuple[str, int] | None
     pools: tuple[Pool, ...]
+    reports: Mapping[str, Any]
+    """``time_zone``, ``day_start``, ``alarm_one_in``."""
 
 
 def load(path: Path) -> LinkConfig:
@@ -82,6 +84,7 @@ def load(path: Path) -> LinkConfig:
         limits=found["limits"],
         http=(http["address"], http["port"]) if http["on"] else None,
         pools=pools,
+        reports=found["reports"],
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 Convert = Callable[[object], Any]
 MUST: Final = object()
@@ -88,6 +89,19 @@ def an_address(value: object) -> str:
     return str(value)
 
 
+def a_zone(value: object) -> str:
+    try:
+        return ZoneInfo(str(value)).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise Bad('expected the name of a time zone, such as "Asia/Singapore"') from None
+
+
+def an_hour(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", value):
+        raise Bad('expected an hour such as "06:00"')
+    return value
+
+
 SERVER: Final[dict[str, Option]] = {
     "name": Option(a_name, MUST, "this server's own name; no other server has it"),
     "store": Option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."'),
@@ -124,6 +138,15 @@ HTTP: Final[dict[str, Option]] = {
     "address": Option(an_address, "127.0.0.1", "where HTTP listens"),
     "port": Option(between(1, 65_535), 9_632, "port of HTTP"),
 }
-SECTIONS: Final = {"server": SERVER, "limits": LIMITS, "http": HTTP}
-TOP_LEVEL: Final = ("server", "door", "limits", "http", "pools")
+REPORTS: Final[dict[str, Option]] = {
+    "time_zone": Option(a_zone, "UTC", "the house's own time, such as Asia/Singapore"),
+    "day_start": Option(an_hour, "06:00", "when a gaming day begins, by that time"),
+    "alarm_one_in": Option(
+        between(10, 10**9),
+        10_000,
+        "drift from the par sheet that chance makes once in so many is told",
+    ),
+}
+SECTIONS: Final = {"server": SERVER, "limits": LIMITS, "http": HTTP, "reports": REPORTS}
+TOP_LEVEL: Final = ("server", "door", "limits", "http", "reports", "pools")
 MOST_DOORS: Final = 8

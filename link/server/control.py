@@ -47,6 +47,7 @@ class Control:
         self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
             "order": self._order,
             "backup": self._backup,
+            "rows": self._rows,
         }
 
     def start(self) -> None:
@@ -117,6 +118,9 @@ class Control:
         if not isinstance(path, str) or not path.startswith("/"):
             return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
         return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
+
+    def _rows(self, request: Mapping[str, Any], _uid: int) -> Answer:
+        return self._bridge.ask("rows", request)
 
     # --- orders -----------------------------------------------------------------------------------
 

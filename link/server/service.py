@@ -18,6 +18,7 @@ from link.registry import KeyRefused, is_valid
 from link.rows import AccountRow, KeyRow
 from link.server.bridge import Answer, Bridge, Request
 from link.server.floor import Floor
+from link.server.rows import rows as stored_rows
 from link.store.contract import Store
 from link.store.errors import StoreError
 from record.link.keys import fingerprint
@@ -47,6 +48,7 @@ class Service:
             "journals": self._journals,
             "awards": self._awards,
             "alarms": self._alarms,
+            "rows": self._rows,
             "account": self._account,
             "failed": self._failed,
             "order": self._order,
@@ -164,6 +166,9 @@ class Service:
 
     def _alarms(self, _given: Mapping[str, Any]) -> Answer:
         return {"alarms": [asdict(row) for row in _some(self._store.alarms())]}
+
+    def _rows(self, given: Mapping[str, Any]) -> Answer:
+        return stored_rows(self._store, given)
 
     # --- people -----------------------------------------------------------------------------------
 

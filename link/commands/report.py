@@ -1,0 +1,296 @@
+"""``underfelt report``: what the link server's rows add up to, by gaming day."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Final
+
+from link.commands.io import (
+    EX_CANTCREAT,
+    EX_DATAERR,
+    EX_NOINPUT,
+    EX_OK,
+    EX_TROUBLE,
+    EX_USAGE,
+    Stop,
+    load_config,
+)
+from link.commands.report_source import opened
+from link.commands.verbs import Verb, run_verb
+from link.config import LinkConfig
+from link.reports.day import day_report
+from link.reports.days import GamingDays
+from link.reports.desk import Desk
+from link.reports.export import report_csv, report_json
+from link.reports.hits import hits_report
+from link.reports.model import DIFFERENCE, Report, ReportError
+from link.reports.page import report_html
+from link.reports.par import Sheet, par_report, read_sheet
+from link.reports.pool import pool_report
+from link.reports.reconcile import Journal, reconcile_report
+from link.reports.table import fold_tables, table_report
+from link.reports.text import report_text
+from record.journal.errors import JournalError
+from record.journal.reader import JournalReader
+from record.link.codec import WireError
+from record.link.messages import Event
+from record.link.outbox import OUTBOX, event_of
+
+Make = Callable[[argparse.Namespace, Desk], Report]
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--from", dest="first", metavar="DAY", help="first gaming day (today)")
+    parser.add_argument("--to", dest="last", metavar="DAY", help="last gaming day (the first)")
+    parser.add_argument("--config", metavar="FILE", help="link.toml")
+    parser.add_argument("--socket", metavar="PATH", help="the server's control socket, instead")
+    parser.add_argument("--backup", metavar="FILE", help="a backup of a SQLite store, instead")
+    parser.add_argument("--time-zone", metavar="NAME", help="such as Asia/Singapore")
+    parser.add_argument("--day-start", metavar="HH:MM", help="when a gaming day begins")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--html", action="store_true", help="one page that needs nothing else")
+    form.add_argument("--csv", action="store_true", help="for a spreadsheet")
+    form.add_argument("--json", action="store_true", help="for other programs")
+    parser.add_argument("--section", metavar="NAME", help="with --csv: one section alone")
+    parser.add_argument("--output", metavar="FILE", help="a new file instead of the terminal")
+
+
+def _declare_pool(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pool", metavar="POOL", nargs="?", help="one pool; all if not given")
+    _declare(parser)
+
+
+def _declare_hits(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("award", metavar="AWARD", nargs="?", help="one award, whenever it was")
+    _declare(parser)
+
+
+def _act(make: Make) -> Callable[[argparse.Namespace], int]:
+    def act(options: argparse.Namespace) -> int:
+        try:
+            report = _report(options, make)
+            return _write(options, report)
+        except ReportError as error:
+            raise Stop(str(error), EX_DATAERR) from None
+
+    return act
+
+
+def _report(options: argparse.Namespace, make: Make) -> Report:
+    config = _place(options)
+    days = _days(options, config)
+    with opened(config, options.socket, options.backup) as source:
+        return make(options, Desk.of(source, days, *_span(options, days)))
+
+
+def _place(options: argparse.Namespace) -> LinkConfig | None:
+    if not (options.config or options.socket or options.backup):
+        raise Stop("expected --config FILE, --socket PATH or --backup FILE", EX_USAGE)
+    return load_config(options.config) if options.config else None
+
+
+def _days(options: argparse.Namespace, config: LinkConfig | None) -> GamingDays:
+    zone = options.time_zone or (config.reports["time_zone"] if config else "UTC")
+    start = options.day_start or (config.reports["day_start"] if config else "06:00")
+    return GamingDays.of(zone, start)
+
+
+def _span(options: argparse.Namespace, days: GamingDays) -> tuple[date, date]:
+    first = days.parse(options.first) if options.first else days.day_of(time.time_ns() // 10**6)
+    last = days.parse(options.last) if options.last else first
+    if last < first:
+        raise ReportError("E-RPT-002", f"--to {last} is before --from {first}")
+    return first, last
+
+
+def _write(options: argparse.Namespace, report: Report) -> int:
+    if options.section and not options.csv:
+        raise Stop("--section goes with --csv", EX_USAGE)
+    if options.html:
+        text = report_html(report)
+    elif options.csv:
+        text = report_csv(report, options.section)
+    elif options.json:
+        text = report_json(report) + "\n"
+    else:
+        text = report_text(report) + "\n"
+    if options.output:
+        try:
+            with Path(options.output).open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise Stop(f"{options.output}: {error.strerror}", EX_CANTCREAT) from None
+    else:
+        sys.stdout.write(text)
+    for finding in report.findings:
+        print(f"underfelt report: {finding.text} ({finding.code})", file=sys.stderr)
+    if any(finding.code == DIFFERENCE for finding in report.findings):
+        return EX_DATAERR
+    return EX_TROUBLE if report.findings else EX_OK
+
+
+def _pool(options: argparse.Namespace, desk: Desk) -> Report:
+    known = sorted({pool for pool, _ in desk.past.levels})
+    if options.pool is not None and options.pool not in known:
+        said = f'no pool "{options.pool}"; expected one of {", ".join(known)}'
+        raise ReportError("E-RPT-004", said)
+    return pool_report(desk, options.pool)
+
+
+def _hits(options: argparse.Namespace, desk: Desk) -> Report:
+    if options.award is not None and all(row.award != options.award for row in desk.mark.awards):
+        raise ReportError("E-RPT-004", f'no award "{options.award}"')
+    return hits_report(desk, options.award)
+
+
+def _declare_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("table", metavar="TABLE", nargs="?", help="one table; all if not given")
+    _declare_par(parser)
+    _declare(parser)
+
+
+def _declare_day(parser: argparse.ArgumentParser) -> None:
+    _declare_par(parser)
+    _declare(parser)
+
+
+def _declare_par(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--par",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a par sheet (underfelt par GAME --json), besides those of link.toml",
+    )
+    parser.add_argument(
+        "--alarm-one-in", metavar="N", type=int, help="tell what chance makes once in N"
+    )
+
+
+def _table(options: argparse.Namespace, desk: Desk) -> Report:
+    folded = fold_tables(desk)
+    if options.table is not None:
+        folded = {key: sums for key, sums in folded.items() if key[0] == options.table}
+    report = table_report(desk, options.table, folded)
+    report.add(par_report(desk, folded, _sheets(options), _one_in(options)))
+    return report
+
+
+def _day(options: argparse.Namespace, desk: Desk) -> Report:
+    return day_report(desk, _sheets(options), _one_in(options))
+
+
+def _one_in(options: argparse.Namespace) -> int:
+    stated = options.alarm_one_in
+    if stated is None:
+        stated = load_config(options.config).reports["alarm_one_in"] if options.config else 10_000
+    if stated < 10:
+        raise Stop(f"--alarm-one-in: {stated}; expected 10 or more", EX_USAGE)
+    return int(stated)
+
+
+def _sheets(options: argparse.Namespace) -> list[Sheet]:
+    """One for each game; a sheet of the command line takes the place of the configuration's."""
+    files = [*(_of_config(Path(options.config)) if options.config else ()), *options.par]
+    found: dict[str, Sheet] = {}
+    for file in files:
+        try:
+            text = Path(file).read_bytes()
+        except OSError as error:
+            raise Stop(f"{file}: {error.strerror}", EX_NOINPUT) from None
+        sheet = read_sheet(text, str(file))
+        found[sheet.game] = sheet
+    return list(found.values())
+
+
+def _of_config(path: Path) -> list[Path]:
+    pools = tomllib.loads(path.read_text("utf-8")).get("pools", {})
+    sheets = [game["par"] for pool in pools.values() for game in pool.get("games", {}).values()]
+    return [path.absolute().parent / sheet for sheet in dict.fromkeys(sheets)]
+
+
+# --- reconcile ------------------------------------------------------------------------------------
+
+
+def _declare_reconcile(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--journal", metavar="DIR", required=True, help="the table's journal")
+    _declare(parser)
+
+
+def _reconcile(options: argparse.Namespace) -> int:
+    """The whole journal, or what the table wrote in the gaming days given."""
+    config = _place(options)
+    days = _days(options, config)
+    try:
+        span = None
+        if options.first or options.last:
+            first, last = _span(options, days)
+            span = (days.begins_ms(first), days.begins_ms(last + timedelta(days=1)))
+        reader = JournalReader(Path(options.journal))
+        about = reader.report()
+        journal = Journal(about.journal_id, about.table, about.first_seq > 1, _outbox(reader, span))
+        with opened(config, options.socket, options.backup) as source:
+            source.mark()
+            stored = (
+                row for row in source.events(journal=journal.journal) if _within(row.at_ms, span)
+            )
+            report = reconcile_report(journal, stored, source.place)
+    except (ReportError, WireError) as error:
+        raise Stop(str(error), EX_DATAERR) from None
+    except JournalError as error:
+        raise Stop(str(error), error.exit_code) from None
+    return _write(options, report)
+
+
+def _within(at_ms: int, span: tuple[int, int] | None) -> bool:
+    return span is None or span[0] <= at_ms < span[1]
+
+
+def _outbox(reader: JournalReader, span: tuple[int, int] | None) -> Iterator[Event]:
+    for record in reader.records():
+        if record.kind == OUTBOX and _within(record.at_ms, span):
+            yield event_of(record)
+
+
+VERBS: Final = {
+    "pool": Verb(
+        _declare_pool,
+        _act(_pool),
+        "meters, accounts and the jackpot of every level, opening to closing",
+        "pool --from 2026-03-10 --config link.toml",
+    ),
+    "hits": Verb(
+        _declare_hits,
+        _act(_hits),
+        "jackpots, each amount derived from its contributions",
+        "hits main/1/1 --config link.toml",
+    ),
+    "table": Verb(
+        _declare_table,
+        _act(_table),
+        "rounds, handle, payments and contributions of the tables; par sheets",
+        "table --from 2026-03-01 --to 2026-03-31 --config link.toml --csv",
+    ),
+    "reconcile": Verb(
+        _declare_reconcile,
+        _reconcile,
+        "a table's journal against the server's rows, to the cent",
+        "reconcile --journal /mnt/table-7/journal --config link.toml",
+    ),
+    "day": Verb(
+        _declare_day,
+        _act(_day),
+        "everything of a gaming day on one page",
+        "day --from 2026-03-10 --config link.toml --html --output day.html",
+    ),
+}
+
+
+def run(argv: list[str]) -> int:
+    return run_verb("report", "Reports of the link server by gaming day.", VERBS, argv)

@@ -1,0 +1,169 @@
+"""Rows for reports: through the server that runs, or from its store while nobody runs it.
+
+A SQLite store has one owner. While a server runs, its control socket is the only way; when none
+does, the report is the owner for as long as it reads, and changes nothing. A backup is read as the
+file it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from link.commands.io import EX_DATAERR, EX_NOINPUT, EX_UNAVAILABLE, Stop, asked
+from link.config import LinkConfig
+from link.reports.source import Mark, Source
+from link.rows import AlarmRow, AwardRow, AwardStep, BalanceRow, Entry, EventRow, LevelRow
+from link.store import open_store
+from link.store.contract import INT64_MAX, Span, Store
+from link.store.errors import StoreError
+
+
+class StoreSource:
+    """A store that this process has open."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._mark: Mark | None = None
+
+    @property
+    def place(self) -> str:
+        return self._store.place
+
+    def mark(self) -> Mark:
+        if self._mark is None:
+            saved = self._store.load()
+            self._mark = Mark(
+                saved.last_event,
+                tuple(saved.balances),
+                tuple(saved.levels),
+                tuple(self._store.awards()),
+            )
+        return self._mark
+
+    def events(
+        self, after: int = 0, *, from_ms: int = 0, journal: str | None = None
+    ) -> Iterator[EventRow]:
+        last = self.mark().last_event
+        for row in self._store.events(Span(from_ms), journal=journal, after=after):
+            if row.id > last:
+                return
+            yield row
+
+    def entries(self, pool: str | None = None) -> Iterator[Entry]:
+        last = self.mark().last_event
+        for row in self._store.entries(pool=pool):
+            if row.through > last:
+                return
+            yield row
+
+    def steps(self) -> Iterator[AwardStep]:
+        last = self.mark().last_event
+        return (row for row in self._store.steps() if row.event <= last)
+
+    def alarms(self, from_ms: int, to_ms: int) -> Iterator[AlarmRow]:
+        return self._store.alarms(Span(from_ms, to_ms))
+
+
+class ControlSource:
+    """The server that runs."""
+
+    def __init__(self, control: Path) -> None:
+        self._control = control
+        found = asked(control, {"verb": "rows", "kind": "mark"})
+        self._mark = Mark(
+            found["last_event"],
+            tuple(BalanceRow(**row) for row in found["balances"]),
+            tuple(LevelRow(**_bytes(row)) for row in found["levels"]),
+            tuple(AwardRow(**row) for row in found["awards"]),
+        )
+
+    @property
+    def place(self) -> str:
+        return "the running server"
+
+    def mark(self) -> Mark:
+        return self._mark
+
+    def events(
+        self, after: int = 0, *, from_ms: int = 0, journal: str | None = None
+    ) -> Iterator[EventRow]:
+        wanted = {"kind": "events", "from_ms": from_ms, "journal": journal}
+        for row in self._pages(wanted, after, by_id=True):
+            if row["id"] > self._mark.last_event:
+                return
+            yield EventRow(**{**row, "body": row["body"].encode()})
+
+    def entries(self, pool: str | None = None) -> Iterator[Entry]:
+        for row in self._pages({"kind": "entries", "pool": pool}, 0, by_id=True):
+            if row["through"] > self._mark.last_event:
+                return
+            yield Entry(**row)
+
+    def steps(self) -> Iterator[AwardStep]:
+        for row in self._pages({"kind": "steps"}, 0, by_id=False):
+            if row["event"] <= self._mark.last_event:
+                yield AwardStep(**row)
+
+    def alarms(self, from_ms: int, to_ms: int) -> Iterator[AlarmRow]:
+        wanted = {"kind": "alarms", "from_ms": from_ms, "to_ms": min(to_ms, INT64_MAX)}
+        return (AlarmRow(**row) for row in self._pages(wanted, 0, by_id=False))
+
+    def _pages(
+        self, wanted: dict[str, Any], after: int, *, by_id: bool
+    ) -> Iterator[dict[str, Any]]:
+        while True:
+            page = asked(self._control, {"verb": "rows", **wanted, "after": after}, 60.0)
+            rows = page["rows"]
+            yield from rows
+            if not page["more"] or not rows:
+                return
+            after = rows[-1]["id"] if by_id else after + len(rows)
+
+
+def _bytes(row: dict[str, Any]) -> dict[str, Any]:
+    texts = ("parameters", "next_parameters", "state")
+    return {k: v.encode() if k in texts else v for k, v in row.items()}
+
+
+@contextmanager
+def opened(config: LinkConfig | None, socket: str | None, backup: str | None) -> Iterator[Source]:
+    """The first of these that there is."""
+    if backup is not None:
+        from link.store.sqlite import SqliteStore
+
+        with _closing(lambda: SqliteStore(Path(backup), read_only=True)) as store:
+            yield StoreSource(store)
+        return
+    control = Path(socket) if socket else config.control if config else None
+    assert control is not None
+    try:
+        running: ControlSource | None = ControlSource(control)
+    except Stop as stop:
+        if stop.code != EX_UNAVAILABLE or config is None:
+            raise
+        running = None
+    if running is not None:
+        yield running
+        return
+    assert config is not None
+    with _closing(lambda: open_store(config.store)) as store:
+        yield StoreSource(store)
+
+
+@contextmanager
+def _closing(make: Any) -> Iterator[Store]:
+    try:
+        store: Store = make()
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code) from None
+    except OSError as error:
+        raise Stop(f"{error.filename or 'store'}: {error.strerror}", EX_NOINPUT) from None
+    try:
+        yield store
+    except StoreError as error:
+        raise Stop(str(error), error.exit_code or EX_DATAERR) from None
+    finally:
+        store.close()

@@ -1,0 +1,234 @@
+"""What every table played, staked, paid and contributed over some gaming days."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from link.reports.desk import Desk
+from link.reports.model import Line, Report, ReportError, Section, columns
+from link.rows import EventRow
+from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
+
+PROGRESSIVE: Final = "progressive"
+KEPT_ROUNDS: Final = 256
+"""A round reported again takes the place of its first report if that is among so many."""
+
+
+@dataclass(slots=True)
+class Played:
+    """One round as a table reported it last."""
+
+    status: str
+    placed: Counter[str] = field(default_factory=Counter)
+    """Wager to cents."""
+    squares: Counter[str] = field(default_factory=Counter)
+    """Wager to the sum of the squares of single wagers, for the spread to expect."""
+    paid: Counter[str] = field(default_factory=Counter)
+    """Wager to cents to the player, stakes back included."""
+    times: Counter[str] = field(default_factory=Counter)
+    awards: Counter[str] = field(default_factory=Counter)
+    """Cents of awards beside the wagers: envy, magic card, lucky player, less what a cap took."""
+    classes: Counter[str] = field(default_factory=Counter)
+    """Class of a hand to how many seats with a progressive wager had it."""
+    jackpot_stake: int = 0
+    """Progressive cents times the jackpot they were wagered at."""
+
+
+@dataclass(slots=True)
+class Sums:
+    """One table of one game."""
+
+    rounds: int = 0
+    void: int = 0
+    held: int = 0
+    corrected: int = 0
+    late: int = 0
+    """Corrections of rounds that are too old to be put right here."""
+    wagers: int = 0
+    contributed: int = 0
+    reversed: int = 0
+    placed: Counter[str] = field(default_factory=Counter)
+    squares: Counter[str] = field(default_factory=Counter)
+    paid: Counter[str] = field(default_factory=Counter)
+    times: Counter[str] = field(default_factory=Counter)
+    awards: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+    jackpot_stake: int = 0
+    fixed: Counter[str] = field(default_factory=Counter)
+    fixed_cents: Counter[str] = field(default_factory=Counter)
+
+    def put(self, played: Played, fixed: tuple[FixedAward, ...], sign: int) -> None:
+        self.rounds += sign
+        self.void += sign * (played.status == "void")
+        self.held += sign * (played.status == "supervisor")
+        for mine, its in (
+            (self.placed, played.placed),
+            (self.squares, played.squares),
+            (self.paid, played.paid),
+            (self.times, played.times),
+            (self.classes, played.classes),
+            (self.awards, played.awards),
+        ):
+            for name, value in its.items():
+                mine[name] += sign * value
+        self.jackpot_stake += sign * played.jackpot_stake
+        for award in fixed:
+            self.fixed[award.kind] += sign
+            self.fixed_cents[award.kind] += sign * award.cents
+
+
+def played(body: RoundPlayed) -> Played:
+    """From the result of the round-record contract; what a supervisor still holds counts as 0."""
+    result = body.result
+    found = Played(str(result.get("round_status", "")))
+    jackpot = _settings(body.record).get("jackpot", 0)
+    for seat in result.get("seats", ()):
+        for award in seat.get("awards", ()):
+            found.awards[award["kind"]] += award["amount"]
+        found.awards["payout cap"] -= seat.get("payout_cap_reduction") or 0
+        for name, wager in seat.get("wagers", {}).items():
+            placed = wager["placed"]
+            found.placed[name] += placed
+            found.squares[name] += placed * placed
+            found.paid[name] += wager["to_player"] or 0
+            found.times[name] += 1
+            if name == PROGRESSIVE and seat.get("hand") and wager["status"] != "refused":
+                found.classes[seat["hand"]] += 1
+                found.jackpot_stake += placed * jackpot
+    return found
+
+
+def _settings(record: dict[str, Any]) -> dict[str, Any]:
+    found = record.get("settings")
+    return found if isinstance(found, dict) else {}
+
+
+class Fold:
+    """Tables by name and game, event by event."""
+
+    def __init__(self) -> None:
+        self.sums: dict[tuple[str, str], Sums] = {}
+        self._last: dict[str, dict[int, tuple[Played, tuple[FixedAward, ...]]]] = {}
+
+    def take(self, row: EventRow, body: AnyBody, game: str) -> None:
+        sums = self.sums.setdefault((row.table, game), Sums())
+        match body:
+            case Contributed():
+                sums.wagers += len(body.wagers)
+                sums.contributed += sum(wager.cents for wager in body.wagers)
+            case Reversed():
+                sums.reversed += sum(wager.cents for wager in body.wagers)
+            case RoundPlayed():
+                self._round(sums, row, body)
+            case _:
+                pass
+
+    def _round(self, sums: Sums, row: EventRow, body: RoundPlayed) -> None:
+        rounds = self._last.setdefault(row.journal, {})
+        if body.round in rounds:
+            sums.put(*rounds[body.round], -1)
+            sums.corrected += 1
+        elif rounds and body.round < min(rounds):
+            sums.late += 1
+            return
+        try:
+            rounds[body.round] = (played(body), body.awards)
+        except (KeyError, TypeError, AttributeError) as error:
+            said = f"event {row.id}: {row.table}, round {body.round}: no result of a round: {error}"
+            raise ReportError("E-RPT-006", said) from None
+        sums.put(*rounds[body.round], 1)
+        if len(rounds) > KEPT_ROUNDS:
+            del rounds[min(rounds)]
+
+
+def fold_tables(desk: Desk) -> dict[tuple[str, str], Sums]:
+    fold = Fold()
+    for row, body in bodies(desk):
+        fold.take(row, body, desk.past.game_of(row.table))
+    return dict(sorted(fold.sums.items()))
+
+
+def bodies(desk: Desk) -> Iterator[tuple[EventRow, AnyBody]]:
+    """Of the tables, in the period."""
+    desk.past.restart()
+    for row in desk.source.events(desk.period.after):
+        if row.id > desk.period.last:
+            return
+        body = desk.past.body(row)
+        if body is not None:
+            yield row, body
+
+
+def table_report(
+    desk: Desk,
+    table: str | None = None,
+    folded: dict[tuple[str, str], Sums] | None = None,
+) -> Report:
+    report = Report("table", "Tables" if table is None else f"Table {table}", desk.facts())
+    found = fold_tables(desk) if folded is None else folded
+    found = {key: sums for key, sums in found.items() if table in (None, key[0])}
+    report.sections.append(_rounds(found))
+    report.sections.append(_contributions(found))
+    for key, sums in found.items():
+        if sums.times:
+            report.sections.append(_wagers(key, sums))
+        if sums.fixed:
+            report.sections.append(_fixed(key, sums))
+        if sums.late:
+            report.differs(
+                f"table {key[0]}: {sums.late} rounds were corrected that are not among its last "
+                f"{KEPT_ROUNDS}; handle and payments of those are as first reported"
+            )
+    return report
+
+
+def _rounds(found: dict[tuple[str, str], Sums]) -> Section:
+    rows: list[Line] = []
+    for (table, game), sums in found.items():
+        staked = sum(sums.placed.values())
+        paid = sum(sums.paid.values()) + sum(sums.awards.values())
+        counts = (sums.rounds, sums.void, sums.held, sums.corrected)
+        rows.append((table, game, *counts, staked, paid, staked - paid))
+    head = columns(
+        "table", "game", "rounds:count", "void:count", "held:count", "corrected:count",
+        "staked:cents", "to players:cents", "house:cents",
+    )  # fmt: skip
+    return Section("rounds", "Rounds", head, rows)
+
+
+def _contributions(found: dict[tuple[str, str], Sums]) -> Section:
+    rows: list[Line] = [
+        (table, s.wagers, s.contributed, s.reversed, s.contributed - s.reversed)
+        for (table, _), s in found.items()
+    ]
+    total = [sum(int(row[place] or 0) for row in rows) for place in range(1, 5)]
+    rows.append(("all tables", *total))
+    head = columns("table", "wagers:count", "wagered:cents", "reversed:cents", "net:cents")
+    return Section("contributions", "Progressive wagers", head, rows, sums=1)
+
+
+def _wagers(key: tuple[str, str], sums: Sums) -> Section:
+    rows: list[Line] = [
+        (name, sums.times[name], placed, sums.paid[name], placed - sums.paid[name])
+        for name, placed in sums.placed.items()
+    ]
+    rows += [(kind, None, None, cents, -cents) for kind, cents in sums.awards.items() if cents]
+    paid = sum(sums.paid.values()) + sum(sums.awards.values())
+    placed = sum(sums.placed.values())
+    rows.append(("all wagers", sum(sums.times.values()), placed, paid, placed - paid))
+    head = columns("wager", "times:count", "handle:cents", "to players:cents", "house:cents")
+    about = (("table", key[0]), ("game", key[1]))
+    return Section("wagers", "Wagers", head, rows, about, sums=1)
+
+
+def _fixed(key: tuple[str, str], sums: Sums) -> Section:
+    rows: list[Line] = [
+        (kind, times, sums.fixed_cents[kind]) for kind, times in sorted(sums.fixed.items()) if times
+    ]
+    rows.append(("all", sum(sums.fixed.values()), sum(sums.fixed_cents.values())))
+    head = columns("award", "times:count", "paid:cents")
+    about = (("table", key[0]), ("game", key[1]))
+    return Section("fixed", "Paid at the table", head, rows, about, sums=1)
