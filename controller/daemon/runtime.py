@@ -22,7 +22,8 @@ from drivers.layout import TableLayout
 from drivers.orders import WatchAntennas
 from drivers.readings import AntennaFailed, AntennaRead
 from drivers.rig import Rig
-from drivers.transport.hub import Hub, OnFrame, now_us
+from drivers.transport.clock import now_us
+from drivers.transport.hub import Hub, OnFrame
 from record.journal import JournalError
 
 QUEUE: Final = 4096
