@@ -150,11 +150,11 @@ class Runtime:
 
     def _release(self, released: Released) -> None:
         self.status = released.status
-        for order in released.orders:
-            self._hub.order(order)
         if released.effects:
             self._deliver(released.effects)
-        self.linked(released)
+        self.linked(released)  # before the orders: a message is faster than a display
+        for order in released.orders:
+            self._hub.order(order)
         if self._wake is not None:
             self._wake.cancel()
             self._wake = None
