@@ -60,15 +60,9 @@ slow: setup ## the tests that take minutes: exhaustive flips, a million draws, f
 	$(BIN)/pytest -n 2 -m slow
 
 bench: setup ## the numbers to hold, each beside its peer in the same run
-	$(BIN)/python -m bench.ranking
-	$(BIN)/python -m bench.par
-	$(BIN)/python -m bench.settle_lines
-	$(BIN)/python -m bench.chip_register
-	$(BIN)/python -m bench.journal
-	$(BIN)/python -m bench.ledger
-	$(BIN)/python -m bench.store
-	$(BIN)/python -m bench.link_codec
-	$(BIN)/python -m bench.link_server
+	@missed=0; for name in ranking par settle_lines chip_register journal daemon_idle serial_to_zmq \
+	  ledger store link_codec link_server; \
+	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
 demo: setup ## deal and narrate complete rounds of all five games
 	@$(BIN)/underfelt demo

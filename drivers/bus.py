@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from errno import ETIMEDOUT
+from operator import attrgetter
 from typing import Final, Protocol, runtime_checkable
 
 from drivers.base import MS, SECOND, BusDone, BusFailed, BusOp, ChipDriver, Counters, Fault
@@ -36,16 +37,24 @@ class Nudged(Protocol):
     def nudge(self, now_us: int) -> None: ...
 
 
+@runtime_checkable
+class Linked(Protocol):
+    """A chip that is due when another one's outcome says so."""
+
+    linked_to: str
+
+
 @dataclass(slots=True)
 class _Place:
     """A chip and when its last batch ended: it is never due earlier than that."""
 
     chip: ChipDriver
     ended_us: int = 0
+    due_us: int = 0
+    """Asked of the chip when something has happened to it."""
 
-    @property
-    def due_us(self) -> int:
-        return max(self.chip.wake_us, self.ended_us)
+
+_turn = attrgetter("due_us", "ended_us")
 
 
 class BusMachine:
@@ -58,6 +67,7 @@ class BusMachine:
         self.number = 0
         """Of the batch given out last; a shell that numbers its batches finds late ones by it."""
         self._places = [_Place(chip) for chip in chips]
+        self._linked = [place for place in self._places if isinstance(place.chip, Linked)]
         self._running: _Place | None = None
         self._deadline_us = 0
         self._timeouts: Counter[str] = Counter()
@@ -66,6 +76,9 @@ class BusMachine:
         self._recovering = False
         self._recovered_us: int | None = None
         """When the last recovery was asked for."""
+        self._next: _Place | None = None
+        """Whose turn is next; None if something has happened to a chip since that was found."""
+        self._touched(*self._places)
 
     @property
     def chips(self) -> list[ChipDriver]:
@@ -82,7 +95,8 @@ class BusMachine:
             return self._deadline_us
         if self._stuck is not None:
             return self._next_recovery_us
-        return min((place.due_us for place in self._places), default=None)
+        place = self._next or self._find_next()
+        return None if place is None else place.due_us
 
     @property
     def _next_recovery_us(self) -> int:
@@ -92,13 +106,11 @@ class BusMachine:
         """The batch to run now, if one is due and none is on its way."""
         if self._running is not None or self._stuck is not None:
             return None
-        # Sorting is stable and ended_us differs: whoever has waited longest goes first.
-        for place in sorted(self._places, key=lambda p: (p.due_us, p.ended_us)):
-            if place.due_us > now_us:
-                return None
+        while (place := self._next or self._find_next()) is not None and place.due_us <= now_us:
             ops = place.chip.plan(now_us)
             if not ops:
                 place.ended_us = now_us + 1  # nothing to do: out of the way of the others
+                self._touched(place)
                 continue
             self._running = place
             self._deadline_us = now_us + BATCH_US
@@ -106,6 +118,17 @@ class BusMachine:
             self.counters["batches"] += 1
             return place.chip, ops
         return None
+
+    def _find_next(self) -> _Place | None:
+        """Of those that are due first the one that has waited longest."""
+        self._next = min(self._places, key=_turn, default=None)
+        return self._next
+
+    def _touched(self, *places: _Place) -> None:
+        """Something happened to these chips: when they are due may have changed."""
+        self._next = None
+        for place in (*places, *self._linked):
+            place.due_us = max(place.chip.wake_us, place.ended_us)
 
     def finished(
         self, outcome: BusDone | BusFailed, now_us: int, number: int | None = None
@@ -118,6 +141,7 @@ class BusMachine:
         self._running = None
         place.ended_us = now_us
         readings = place.chip.finish(outcome, now_us)
+        self._touched(place)
         if not isinstance(outcome, BusFailed):
             self._timeouts.clear()
             return readings
@@ -161,13 +185,16 @@ class BusMachine:
 
     def order(self, order: Order, now_us: int) -> list[object]:
         """Every chip hears every order and takes what is its own."""
-        return [r for place in self._places for r in place.chip.order(order, now_us)]
+        readings = [r for place in self._places for r in place.chip.order(order, now_us)]
+        self._touched(*self._places)
+        return readings
 
     def nudge(self, now_us: int) -> None:
         """The expanders' INT line is low."""
         for place in self._places:
             if isinstance(place.chip, Nudged):
                 place.chip.nudge(now_us)
+                self._touched(place)
 
     def _lost(self, fault: Fault, now_us: int) -> list[object]:
         self.counters[fault.code] += 1
@@ -177,6 +204,7 @@ class BusMachine:
             for place in self._places
             for reading in place.chip.bus_lost(f"{fault.code}: {fault.detail}", now_us)
         ]
+        self._touched(*self._places)
         return readings + self._recover(now_us)
 
     def _recover(self, now_us: int) -> list[object]:

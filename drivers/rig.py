@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from drivers.base import BusDone, BusFailed, BusOp, Counters, LineDriver, Reopen, Write
 from drivers.bus import BusMachine
 from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
 from drivers.orders import Order
+
+NEVER: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +54,46 @@ class Rig:
     ) -> None:
         self.lines = {line.name: line for line in lines}
         self.bus = bus
+        self._turns: BusMachine | None = bus
+        """The bus, as long as it is run from here."""
         self.field = field
         self.pins = pins
         self.supply = supply
+        self._due = dict.fromkeys(self.lines, NEVER)
+        """When each line wants to go on: asked of it when something has happened to it."""
+        self._others_due = NEVER
+        """The same for bus, pins and supply, whichever is first."""
+        for name in self.lines:
+            self._note_due(name)
+        self._note_others()
 
     @property
     def wake_us(self) -> int | None:
         """When ``advance`` wants to be called, whatever else happens."""
-        wakes = [line.wake_us for line in self.lines.values()]
-        wakes += [self.bus.wake_us, self.field.wake_us]
-        if self.pins is not None:
-            wakes.append(self.pins.wake_us)
-        if self.supply is not None:
-            wakes.append(self.supply.wake_us)
-        due = [wake for wake in wakes if wake is not None]
-        return min(due) if due else None
+        wake = min(self._due.values(), default=NEVER)
+        field = self.field.wake_us
+        if field is not None and field < wake:
+            wake = field
+        wake = min(wake, self._others_due)
+        return None if wake == NEVER else wake
 
     def advance(self, now_us: int) -> list[object]:
         """Let every machine whose time has come go on; includes the next batch for the bus."""
         out: list[object] = []
-        for name, line in self.lines.items():
-            if line.wake_us is not None and line.wake_us <= now_us:
-                out += self._from_line(name, line.advance(now_us), now_us)
+        for name, due_us in self._due.items():
+            if due_us <= now_us:
+                out += self._from_line(name, self.lines[name].advance(now_us), now_us)
         if self.field.wake_us is not None and self.field.wake_us <= now_us:
             out += self.field.advance(now_us)
-        if self.pins is not None and self.pins.wake_us <= now_us:
-            out += self.pins.advance(now_us)
-        if self.supply is not None and self.supply.wake_us <= now_us:
-            out += self.supply.advance(now_us)
-        out += self.bus.timed_out(now_us)
+        return out if now_us < self._others_due else out + self._advance_others(now_us)
+
+    def _advance_others(self, now_us: int) -> list[object]:
+        out: list[object] = []
+        for machine in (self.pins, self.supply):
+            if machine is not None and machine.wake_us <= now_us:
+                out += machine.advance(now_us)
+        if self._turns is not None:
+            out += self._turns.timed_out(now_us)
         return out + self._next_batch(now_us)
 
     # --- lines ---------------------------------------------------------------------------------
@@ -94,6 +108,7 @@ class Rig:
         return self._from_line(name, self.lines[name].received(data, now_us), now_us)
 
     def _from_line(self, name: str, actions: list[object], now_us: int) -> list[object]:
+        self._note_due(name)
         out: list[object] = []
         for action in actions:
             match action:
@@ -106,32 +121,60 @@ class Rig:
                     out += self.field.heard(action, now_us)
         return out
 
-    # --- bus and pins --------------------------------------------------------------------------
+    def _note_due(self, name: str) -> None:
+        due_us = self.lines[name].wake_us
+        self._due[name] = NEVER if due_us is None else due_us
+
+    # --- bus, pins and supply ------------------------------------------------------------------
+
+    def hand_over_bus(self) -> BusMachine:
+        """The shell runs the bus by itself from now on; nothing here concerns it any more."""
+        self._turns = None
+        self._note_others()
+        return self.bus
 
     def batch_finished(
         self, number: int, outcome: BusDone | BusFailed, now_us: int
     ) -> list[object]:
-        return self.bus.finished(outcome, now_us, number) + self._next_batch(now_us)
+        out = [] if self._turns is None else self._turns.finished(outcome, now_us, number)
+        return out + self._next_batch(now_us)
 
     def bus_recovered(self, *, worked: bool, now_us: int) -> list[object]:
-        return self.bus.recovered(worked=worked, now_us=now_us) + self._next_batch(now_us)
+        out = [] if self._turns is None else self._turns.recovered(worked=worked, now_us=now_us)
+        return out + self._next_batch(now_us)
 
     def pins_sampled(self, levels: dict[str, bool], now_us: int) -> list[object]:
         if self.pins is None:
             return []
-        if levels.get("expander_int") is False:
-            self.bus.nudge(now_us)
+        if self._turns is not None and levels.get("expander_int") is False:
+            self._turns.nudge(now_us)
         return self.pins.sampled(levels, now_us) + self._next_batch(now_us)
 
+    def pins_failed(self, why: str, now_us: int) -> list[object]:
+        out = [] if self.pins is None else self.pins.failed(why, now_us)
+        return out + self._next_batch(now_us)
+
     def supply_read(self, text: str, now_us: int) -> list[object]:
-        return [] if self.supply is None else self.supply.read(text, now_us)
+        out = [] if self.supply is None else self.supply.read(text, now_us)
+        return out + self._next_batch(now_us)
+
+    def supply_failed(self, why: str, now_us: int) -> list[object]:
+        out = [] if self.supply is None else self.supply.failed(why, now_us)
+        return out + self._next_batch(now_us)
 
     def _next_batch(self, now_us: int) -> list[object]:
-        batch = self.bus.next_batch(now_us)
+        """Whatever happens to bus, pins or supply ends here."""
+        batch = None if self._turns is None else self._turns.next_batch(now_us)
+        self._note_others()
         if batch is None:
             return []
         chip, ops = batch
         return [Batch(self.bus.number, chip.address, ops)]
+
+    def _note_others(self) -> None:
+        machines = (self._turns, self.pins, self.supply)
+        wakes = [machine.wake_us for machine in machines if machine is not None]
+        self._others_due = min((wake for wake in wakes if wake is not None), default=NEVER)
 
     # --- orders --------------------------------------------------------------------------------
 
@@ -140,7 +183,9 @@ class Rig:
         out = self.field.order(order, now_us)
         for name, line in self.lines.items():
             out += self._from_line(name, line.order(order, now_us), now_us)
-        return out + self.bus.order(order, now_us) + self._next_batch(now_us)
+        if self._turns is not None:
+            out += self._turns.order(order, now_us)
+        return out + self._next_batch(now_us)
 
     def counters(self) -> dict[str, Counters]:
         """What went over every wire, by device."""

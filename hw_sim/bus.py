@@ -7,6 +7,7 @@ many bytes. How an SMBus call becomes such transfers is in ``hw_sim/client/bus.p
 from __future__ import annotations
 
 import errno
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -51,6 +52,8 @@ class Bus:
     stuck: bool = False
     """SDA held low: every transfer times out."""
     transfers: int = 0
+    messages: Counter[int] = field(default_factory=Counter)
+    """By address: writes and reads that were acknowledged, however they were joined."""
 
     def add(self, address: int, chip: Chip) -> None:
         self.chips[address] = chip
@@ -80,6 +83,7 @@ class Bus:
             answer = chip.read(read) if read else b""
         except Nak:
             raise OSError(errno.EREMOTEIO, "no acknowledge") from None
+        self.messages[address] += bool(data) + bool(read)
         if read:
             if faults.stale_next and faults.last_read:
                 faults.stale_next -= 1

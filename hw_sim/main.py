@@ -171,6 +171,8 @@ class Control:
             match method, path:
                 case "GET", "/state":
                     return 200, self.shell.table.look()
+                case "GET", "/counts":
+                    return 200, self.shell.table.counts()
                 case "GET", "/verbs":
                     return 200, {"verbs": sorted(VERBS)}
                 case "POST", "/fault" if isinstance(sentence, str):
@@ -181,7 +183,7 @@ class Control:
                 case "POST", "/fault" | "/do":
                     return 400, {"error": 'expected {"do": "a sentence"}'}
                 case _:
-                    known = "GET /state, GET /verbs, POST /fault, POST /do"
+                    known = "GET /state, GET /counts, GET /verbs, POST /fault, POST /do"
                     return 404, {"error": f"{method} {path}: expected {known}"}
         except (FaultError, ScenarioError, ValueError) as error:
             return 400, {"error": str(error)}

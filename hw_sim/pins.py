@@ -19,6 +19,7 @@ class Pins:
     listeners: list[Listener] = field(default_factory=list)
     lose_edges: set[int] = field(default_factory=set)
     """Pins whose level changes without anybody being told."""
+    reads: int = 0
 
     def drive(self, number: int, level: bool) -> None:
         if self.levels.get(number) == level:
@@ -27,6 +28,11 @@ class Pins:
         if number not in self.lose_edges:
             for listener in list(self.listeners):
                 listener(number, level)
+
+    def read(self, number: int) -> bool:
+        """A controller asks; a pin that is not wired is pulled up."""
+        self.reads += 1
+        return self.levels.get(number, True)
 
     def bounce(self, number: int, level: bool, edges: int, within_us: int) -> None:
         """The contact chatters and comes to rest at ``level``."""

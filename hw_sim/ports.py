@@ -30,9 +30,14 @@ class PtyPort:
         self._master = self._slave = -1
         self.open()
 
-    def open(self) -> None:
-        """A new pty, and the name points at it."""
+    def open(self, other_than: str = "") -> None:
+        """A new pty, and the name points at it; ``other_than`` is a number it must not get."""
         self._master, self._slave = pty.openpty()
+        if os.ttyname(self._slave) == other_than:
+            held = self._master, self._slave
+            self._master, self._slave = pty.openpty()
+            for descriptor in held:
+                os.close(descriptor)
         tty.setraw(self._master)
         os.set_blocking(self._master, False)
         self.point(self.link)

@@ -7,7 +7,6 @@ machine's, and never lets it run ahead.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import time
 from pathlib import Path
@@ -75,12 +74,11 @@ class SimShell:
 
     def rename(self, line: Line) -> None:
         """Away and back at once; the kernel gives it another number, udev the same name."""
+        port = self._ports[line.name]
+        old = str(port.link.readlink())
         line.unplug()
         line.replug()
-        taken = os.openpty()  # somebody else has the old number now
-        self._ports[line.name].open()
-        for descriptor in taken:
-            os.close(descriptor)
+        port.open(other_than=old)
 
     def swap(self, one: Line, other: Line) -> None:
         """Somebody put the two plugs back the wrong way round."""

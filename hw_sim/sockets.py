@@ -51,10 +51,14 @@ class TableSocket:
                 except ValueError:
                     return {"error": f"write = {data!r}: expected hex"}
                 return await self._transfer(address, written, read)
+            case {"op": "i2c", "address": int(address), "transfers": list(transfers)}:
+                return await self._transaction(address, transfers)
             case {"op": "pin", "number": int(number)}:
-                return {"level": self.pins.levels.get(number, True)}
+                return {"level": self.pins.read(number)}
+            case {"op": "pins"}:
+                return {"levels": {str(n): self.pins.read(n) for n in self.pins.levels}}
             case _:
-                return {"error": f"{request!r}: expected op i2c, pin or watch"}
+                return {"error": f"{request!r}: expected op i2c, pin, pins or watch"}
 
     async def _transfer(self, address: int, data: bytes, read: int) -> dict[str, Any]:
         async with self._busy:  # one bus, one transfer at a time
@@ -67,6 +71,26 @@ class TableSocket:
             await asyncio.sleep(self.bus.duration_us(len(data), read) / 1_000_000)
             return {"data": answer.hex()}
 
+    async def _transaction(self, address: int, transfers: list[Any]) -> dict[str, Any]:
+        """Transfers joined by repeated starts: nobody else gets the bus in between."""
+        answer = ""
+        took_us = 0
+        async with self._busy:
+            for transfer in transfers:
+                written = _written(transfer)
+                if written is None:
+                    return {"error": f"{transfer!r}: expected hex and a length"}
+                read = transfer[1]
+                try:
+                    answer += self.bus.transfer(address, written, read).hex()
+                except OSError as error:
+                    if error.errno == errno.ETIMEDOUT:
+                        await asyncio.sleep(STUCK_S)
+                    return {"errno": error.errno}
+                took_us += self.bus.duration_us(len(written), read)
+            await asyncio.sleep(took_us / 1_000_000)
+            return {"data": answer}
+
     async def _watch(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def edge(number: int, level: bool) -> None:
             writer.write(json.dumps({"edge": number, "level": level}).encode() + b"\n")
@@ -78,6 +102,18 @@ class TableSocket:
             await reader.read()  # until the client goes away
         finally:
             self.pins.listeners.remove(edge)
+
+
+def _written(transfer: Any) -> bytes | None:
+    """The bytes that a transfer of ``[hex, length]`` writes; None if it is none."""
+    match transfer:
+        case [str(data), int()]:
+            try:
+                return bytes.fromhex(data)
+            except ValueError:
+                return None
+        case _:
+            return None
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -100,6 +100,15 @@ class SimTable:
             "pins": {name: self.pins.levels[n] for name, n in self.layout.pins.items()},
         }
 
+    def counts(self) -> dict[str, int]:
+        """What the devices have answered since the start, by line and chip: frames, messages on
+        the bus, readings of a pin."""
+        return {
+            **{name: line.sent_frames for name, line in self.lines.items()},
+            **{name: self.bus.messages[at] for name, at in self.layout.chips.items()},
+            "pins": self.pins.reads,
+        }
+
     def drive_pin(self, name: str, level: bool) -> None:
         self.pins.drive(self.layout.pins[name], level)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from controller.daemon.notify import Notifier, Watchdog
 from controller.daemon.runtime import Runtime
 from drivers.rig import Rig
-from drivers.transport.hub import now_us
+from drivers.transport.clock import now_us
 
 GIVEN_UP: Final = ("unknown", "locked")
 DEFAULT_US: Final = 5_000_000

@@ -22,7 +22,8 @@ from drivers.layout import TableLayout
 from drivers.orders import WatchAntennas
 from drivers.readings import AntennaFailed, AntennaRead
 from drivers.rig import Rig
-from drivers.transport.hub import Hub, OnFrame, now_us
+from drivers.transport.clock import now_us
+from drivers.transport.hub import Hub, OnFrame
 from record.journal import JournalError
 
 QUEUE: Final = 4096
@@ -149,11 +150,11 @@ class Runtime:
 
     def _release(self, released: Released) -> None:
         self.status = released.status
-        for order in released.orders:
-            self._hub.order(order)
         if released.effects:
             self._deliver(released.effects)
-        self.linked(released)
+        self.linked(released)  # before the orders: a message is faster than a display
+        for order in released.orders:
+            self._hub.order(order)
         if self._wake is not None:
             self._wake.cancel()
             self._wake = None

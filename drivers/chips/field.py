@@ -31,6 +31,8 @@ class ChipField:
         self.counters: Counters = Counter()
         self._policy = policy if policy is not None else Policy()
         self._spots: dict[Antenna, Spot] = {}
+        self._news: set[Antenna] = set()
+        """Spots that are sure of something that is not settled yet."""
         self._twins = Twins()
         self._sweep: Sweep | None = None
         self._sweep_number: int | None = None
@@ -43,7 +45,8 @@ class ChipField:
 
     @property
     def wake_us(self) -> int | None:
-        """When ``advance`` wants to be called next."""
+        """When ``advance`` wants to be called next, or earlier: a reading puts the time off, and
+        reckoning it anew for every reading is not worth it."""
         return self._wake_us
 
     def order(self, order: Order, now_us: int) -> list[object]:
@@ -61,6 +64,7 @@ class ChipField:
                 order.number, order.antennas, now_us, deadline_us, self._policy.sweep_reads
             )
             self._check_sweep(now_us)
+        self._reckon_wake()
         return self._flush()
 
     def heard(self, reading: object, now_us: int) -> list[object]:
@@ -73,7 +77,8 @@ class ChipField:
             self._state(reading, now_us)
         else:
             return []
-        self._check_sweep(now_us)
+        if self._sweep is not None:
+            self._check_sweep(now_us)
         return self._flush()
 
     def advance(self, now_us: int) -> list[object]:
@@ -81,12 +86,16 @@ class ChipField:
             if not spot.lost and now_us >= spot.heard_us + self._stale_us(antenna.reader):
                 self._lose(antenna, NOT_READ, now_us)
         self._check_sweep(now_us)
+        self._reckon_wake()
         return self._flush()
 
     # --- spots -----------------------------------------------------------------------------
 
     def _flush(self) -> list[object]:
-        """What there is to tell; every call ends here, so the time of the next is reckoned here."""
+        out, self._out = self._out, []
+        return out
+
+    def _reckon_wake(self) -> None:
         times = [
             spot.heard_us + self._stale_us(antenna.reader)
             for antenna, spot in self._spots.items()
@@ -95,8 +104,6 @@ class ChipField:
         if self._sweep is not None:
             times.append(self._sweep.deadline_us)
         self._wake_us = min(times, default=None)
-        out, self._out = self._out, []
-        return out
 
     def _stale_us(self, reader: str) -> int:
         found = self._stale.get(reader)
@@ -111,6 +118,7 @@ class ChipField:
         self._stale.clear()
         for antenna in sorted(self._spots.keys() - antennas):
             del self._spots[antenna]
+            self._news.discard(antenna)
             self._twins.forget(antenna)
         for antenna in sorted(antennas - self._spots.keys()):
             self._spots[antenna] = Spot(self._policy, now_us)
@@ -127,23 +135,37 @@ class ChipField:
             return
         if self._sweep is not None:
             self._sweep.read(antenna, reading.tags, reading.at_us)
-        if spot is not None and spot.read(reading.tags, reading.at_us, now_us):
-            self._out.append(SpotMoving(antenna, now_us))
+        if spot is not None:
+            self._read_spot(spot, reading, now_us)
         for tag, pair in self._twins.read(antenna, reading.tags):
             self.counters["tags on two spots"] += 1
             self._out.append(TagOnTwoSpots(tag, pair, now_us))
             for one in pair:
                 self._stir(one, now_us)
-        self._settle_all(now_us)
+        if self._news:
+            self._settle_all(now_us)
+
+    def _read_spot(self, spot: Spot, reading: AntennaRead, now_us: int) -> None:
+        antenna = reading.antenna
+        if spot.read(reading.tags, reading.at_us, now_us):
+            self._out.append(SpotMoving(antenna, now_us))
+        self._note_news(antenna, spot)
+        stale_at_us = now_us + self._stale_us(antenna.reader)
+        if self._wake_us is None or stale_at_us < self._wake_us:
+            self._wake_us = stale_at_us  # it was lost, and nobody waited for it
 
     def _stir(self, antenna: Antenna, now_us: int) -> None:
         spot = self._spots.get(antenna)
         if spot is not None and spot.stir():
             self._out.append(SpotMoving(antenna, now_us))
+            self._note_news(antenna, spot)
+
+    def _note_news(self, antenna: Antenna, spot: Spot) -> None:
+        (self._news.add if spot.news else self._news.discard)(antenna)
 
     def _settle_all(self, now_us: int) -> None:
         """Settle what is sure, until nothing more follows: a tag given up here may count there."""
-        waiting = [antenna for antenna, spot in self._spots.items() if spot.news]
+        waiting = [antenna for antenna in self._spots if antenna in self._news]
         progress = True
         while progress:
             progress = False
@@ -164,6 +186,7 @@ class ChipField:
             # Two spots swapped tags: the other's old tags must not stand while we take them.
             self._stir(owner, now_us)
         self._out.append(SpotSettled(antenna, spot.settle(), now_us, spot.since_us))
+        self._news.discard(antenna)
         return True
 
     def _owners(self, antenna: Antenna, tags: frozenset[Uid]) -> list[Antenna]:
@@ -186,6 +209,7 @@ class ChipField:
         if self._sweep is not None:
             self._sweep.fail(antenna)
         spot = self._spots.get(antenna)
+        self._news.discard(antenna)
         if spot is not None and spot.lose():
             self._out.append(SpotLost(antenna, code, now_us))
 
@@ -211,6 +235,7 @@ class ChipField:
             return
         self._sweep = None
         self._stale.clear()
+        self._reckon_wake()
         self._out.append(sweep.result(self._twins.contested, now_us))
         for antenna in sweep.antennas - self._spots.keys():
             self._twins.forget(antenna)

@@ -58,7 +58,8 @@ class Spot:
         self._run_length += 1
         self._latest_us = at_us
         self._changes.append(changed)
-        if sum(self._changes) >= self._policy.restless:
+        # Without a change there are no more changes among the latest inventories than before.
+        if changed and sum(self._changes) >= self._policy.restless:
             return self.stir()
         return False
 

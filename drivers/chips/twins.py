@@ -36,6 +36,9 @@ class Twins:
         self, antenna: Antenna, tags: frozenset[Uid]
     ) -> list[tuple[Uid, tuple[Antenna, Antenna]]]:
         """Take an inventory; what became certain with it."""
+        if not tags and not self._pairs and not self._latest.get(antenna):
+            self._latest[antenna] = tags
+            return []  # an empty spot that was empty before: most inventories of a day
         self._hold(antenna, tags)
         for key, pair in list(self._pairs.items()):
             if antenna not in key[1:]:

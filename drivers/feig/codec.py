@@ -8,9 +8,8 @@ bound, and a frame that follows after a silence is never lost.
 from __future__ import annotations
 
 from binascii import crc_hqx
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from drivers.base import MS, Fault
 from drivers.feig import faults
@@ -35,8 +34,7 @@ def crc16(data: bytes) -> int:
     return _MIRRORED[crc >> 8] | _MIRRORED[crc & 0xFF] << 8
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame; ``body`` is what stands between CMD and CRC: the status too, in an answer."""
 
     address: int
@@ -63,8 +61,7 @@ def encode(frame: Frame) -> bytes:
     return data + crc16(data).to_bytes(2, "little")
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(NamedTuple):
     """How a burst divides: its frames, how many were skipped, and why it does not divide."""
 
     frames: tuple[Frame, ...]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from drivers.base import Fault
 from drivers.feig import faults
@@ -98,12 +99,12 @@ UID_SIZE: Final = 8
 MAX_IDD: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     command: Command
     data: bytes = b""
 
 
+@lru_cache(maxsize=256)
 def to_bytes(request: Request, address: int, *, advanced: bool = True) -> bytes:
     return encode(Frame(address, request.command, request.data, advanced))
 
@@ -169,8 +170,7 @@ def mux_firmware(mux: int) -> Request:
 # --- answers -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     command: int
     status: int
     data: bytes
@@ -242,8 +242,7 @@ def sensing_config(block: bytes) -> bytes:
     return bytes(right)
 
 
-@dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(NamedTuple):
     """One answer of an inventory; ``complete`` when 00 or 01 ended it."""
 
     uids: tuple[Uid, ...]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Protocol, TypeVar
+from functools import lru_cache
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from drivers.base import (
     MS,
@@ -36,8 +37,7 @@ REOPEN_AFTER: Final = 8
 MAX_CHAIN: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     request: Request
     timeout_us: int
     fence: bool = False
@@ -46,14 +46,16 @@ class Ask:
     """Whatever COM-ADR the reader has: only to find out that it is not ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
+class Rest(NamedTuple):
     until_us: int
     idle: bool
     """An order or a stray frame ends it at once."""
 
 
 Result = Answer | Fault | None
+INTERRUPTED: Final = Fault(faults.NO_ANSWER, "interrupted")
+NEW: Final = Ask(commands.inventory(), INVENTORY_US)
+MORE: Final = Ask(commands.inventory(more=True), INVENTORY_US)
 T = TypeVar("T")
 Talk = Generator[Ask | Rest, Result, None]
 Asking = Generator[Ask | Rest, Result, T]
@@ -101,6 +103,11 @@ class _Failure:
     hopeless: bool = False
 
 
+@lru_cache(maxsize=256)
+def _select(antenna: Antenna) -> Ask:
+    return Ask(commands.mux_select(antenna.mux, antenna.channel), QUICK_US)
+
+
 class Conversation:
     def __init__(self, reader: Line, serial: str) -> None:
         self._reader = reader
@@ -144,8 +151,7 @@ class Conversation:
         fence: bool = False,
         anyone: bool = False,
     ) -> Asking[Answer | Fault]:
-        result = yield Ask(request, timeout_us, fence, anyone)
-        return Fault(faults.NO_ANSWER, "interrupted") if result is None else result
+        return (yield Ask(request, timeout_us, fence, anyone)) or INTERRUPTED
 
     def _get(
         self,
@@ -330,8 +336,7 @@ class Conversation:
     def _read(self, antenna: Antenna) -> Asking[AntennaRead | _Failure | None]:
         """Select and take one whole inventory; None if a sweep wants the reader first."""
         reader = self._reader
-        select = commands.mux_select(antenna.mux, antenna.channel)
-        answer = yield from self._ask(select)
+        answer = (yield _select(antenna)) or INTERRUPTED
         if isinstance(answer, Fault):
             return _Failure(answer)
         wrong = commands.done(answer)
@@ -342,7 +347,7 @@ class Conversation:
         for part in range(MAX_CHAIN):
             if reader.plan.fresh_sweep:
                 return None
-            answer = yield from self._ask(commands.inventory(more=part > 0), INVENTORY_US)
+            answer = (yield MORE if part else NEW) or INTERRUPTED
             if isinstance(answer, Fault):
                 return _Failure(answer)
             if part == 0:

@@ -71,16 +71,18 @@ class FeigReader:
 
     @property
     def wake_us(self) -> int | None:
-        times = [self._decoder.quiet_at_us]
-        if self._open is not None or self._waiting is not None:
-            times.append(self._deadline_us)
-        if self._waiting is not None and self._decoder.quiet_at_us is None:
-            times.append(self._may_send_us())
+        wake_us = quiet_at_us = self._decoder.quiet_at_us
+        waits = self._waiting is not None
+        if (waits or self._open is not None) and (wake_us is None or self._deadline_us < wake_us):
+            wake_us = self._deadline_us
+        if waits and quiet_at_us is None:
+            wake_us = _first(wake_us, self._may_send_us())
         if self._rest is not None:
-            times.append(self._rest.until_us)
-        if self._talk is not None and self._may_fall_silent():
-            times.append(self._last_answer_us + SILENT_US)
-        return min((time for time in times if time is not None), default=None)
+            wake_us = _first(wake_us, self._rest.until_us)
+        silent_us = self._last_answer_us + SILENT_US
+        if (wake_us is None or silent_us < wake_us) and self._talk and self._may_fall_silent():
+            wake_us = silent_us
+        return wake_us
 
     def opened(self, now_us: int) -> list[object]:
         self.now_us = now_us
@@ -102,7 +104,8 @@ class FeigReader:
     def received(self, data: bytes, now_us: int) -> list[object]:
         self.now_us = now_us
         self.counters["bytes received"] += len(data)
-        self._hear(self._decoder.feed(data, now_us))
+        if items := self._decoder.feed(data, now_us):
+            self._hear(items)
         return self._flush()
 
     def order(self, order: Order, now_us: int) -> list[object]:
@@ -121,8 +124,10 @@ class FeigReader:
 
     def advance(self, now_us: int) -> list[object]:
         self.now_us = now_us
-        self._hear(self._decoder.quiet(now_us))
-        self._send()
+        if items := self._decoder.quiet(now_us):
+            self._hear(items)
+        if self._waiting is not None:
+            self._send()
         if (self._open or self._waiting) and now_us >= self._deadline_us:
             self._time_out()
         if self._rest is not None and now_us >= self._rest.until_us:
@@ -238,7 +243,6 @@ class FeigReader:
                 self._stray(answer)
             else:
                 self._clean(answer)
-        self._send()
 
     def _answer(self, frame: Frame) -> Answer | Fault:
         """The answer to the open request, if this frame is one."""
@@ -306,3 +310,7 @@ class FeigReader:
         self.lose(Fault(faults.SILENT, f"no clean answer for {SILENT_US // MS} ms"))
         if not first:
             self._begin(self._conversation.lost())
+
+
+def _first(one_us: int | None, other_us: int) -> int:
+    return other_us if one_us is None or other_us < one_us else one_us

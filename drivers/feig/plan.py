@@ -6,6 +6,7 @@ know whether a third is worth taking; whether they agree is decided in ``drivers
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,8 +80,8 @@ class Plan:
         last = self._last
         if last is None:
             return self._watched
-        after = tuple(a for a in self._watched if a > last)
-        return after + self._watched[: len(self._watched) - len(after)]
+        after = bisect_right(self._watched, last)
+        return self._watched[after:] + self._watched[:after]
 
     @property
     def wake_us(self) -> int | None:

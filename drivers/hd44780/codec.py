@@ -8,6 +8,7 @@ docs/protocols/hd44780.md, sections 1 to 5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from drivers.base import MS, BusOp, Fault, ReadByte, WriteBlock
@@ -169,6 +170,7 @@ def _data_in(count: int) -> list[BusOp]:
     return nibble * (2 * count)
 
 
+@lru_cache(maxsize=64)
 def read_text_ops(address: int, count: int) -> tuple[BusOp, ...]:
     """Characters, then the status: the counter tells whether every pulse was taken once."""
     return (
@@ -182,6 +184,7 @@ def read_text_ops(address: int, count: int) -> tuple[BusOp, ...]:
     )
 
 
+@lru_cache(maxsize=64)
 def read_glyph_ops(code: int) -> tuple[BusOp, ...]:
     return (
         *port_ops(byte_out(SET_CGRAM | code * GLYPH_ROWS)),

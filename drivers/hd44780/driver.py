@@ -8,6 +8,7 @@ whole initialisation runs. Source: docs/protocols/hd44780.md, section 5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from drivers.base import (
@@ -65,6 +66,12 @@ class _ReadGlyph:
 
 
 _Job = _Init | _WriteCells | _ReadPiece | _ReadGlyph
+
+
+@lru_cache(maxsize=64)
+def _read_lit(address: int) -> tuple[BusOp, ...]:
+    """Whether the display is lit cannot be read; it is told so before every read-back."""
+    return ON_OPS + codec.read_text_ops(address, PIECE)
 
 
 def _pieces_of(line: int) -> list[_ReadPiece]:
@@ -135,8 +142,7 @@ class PromptDriver:
             case _ReadPiece(line, piece):
                 self.counters["reads"] += 1
                 address = codec.cell_address(line, piece * PIECE)
-                # Whether the display is lit cannot be read; it is told so before every read-back.
-                return ON_OPS + codec.read_text_ops(address, PIECE)
+                return _read_lit(address)
             case _ReadGlyph(code):
                 self.counters["reads"] += 1
                 return codec.read_glyph_ops(code)

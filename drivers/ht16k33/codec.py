@@ -7,6 +7,7 @@ docs/protocols/ht16k33.md, sections 1 to 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from drivers.base import BusOp, Fault, ReadBlock, WriteBlock, WriteByte
@@ -129,6 +130,7 @@ def write_batch(ram: bytes, brightness: int) -> tuple[BusOp, ...]:
     )
 
 
+@lru_cache(maxsize=64)
 def verify_batch(brightness: int) -> tuple[BusOp, ...]:
     return (
         WriteByte(OSCILLATOR_ON),
@@ -137,6 +139,7 @@ def verify_batch(brightness: int) -> tuple[BusOp, ...]:
     )
 
 
+@lru_cache(maxsize=64)
 def light_batch(*, blink: bool) -> tuple[BusOp, ...]:
     return (WriteByte(DISPLAY_BLINK if blink else DISPLAY_ON),)
 

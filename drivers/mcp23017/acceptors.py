@@ -82,6 +82,9 @@ class SensorsDriver:
 
 
 class AcceptorsDriver:
+    linked_to = "sensors"
+    """Their lines change what the desk wants here."""
+
     def __init__(self, name: str, address: int, desk: CreditDesk) -> None:
         self.name = name
         self.address = address

@@ -39,7 +39,7 @@ class Step(Enum):
     """The line fell and nobody can say why; acknowledge stays until a person has ruled."""
 
 
-HOLDS_ACKNOWLEDGE: Final = frozenset({Step.ACKNOWLEDGED, Step.DROPPED, Step.TAKEN, Step.DOUBT})
+HOLDS_ACKNOWLEDGE: Final = (Step.ACKNOWLEDGED, Step.DROPPED, Step.TAKEN, Step.DOUBT)
 
 
 @dataclass(slots=True)
@@ -65,10 +65,10 @@ class Seat:
     """When the acceptor was first bound to let go of its line."""
     not_before_us: int = 0
     """A chip that may be on its way back unseen is not acknowledged before this time."""
+    bit: int = 0
 
-    @property
-    def bit(self) -> int:
-        return 1 << self.seat - 1
+    def __post_init__(self) -> None:
+        self.bit = 1 << self.seat - 1
 
     def begin(self, step: Step, number: int) -> None:
         self.step = step

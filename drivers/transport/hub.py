@@ -7,27 +7,26 @@ else the rig returns goes to ``on_reading``, in order, on the loop.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
 
-from drivers.base import BusDone, BusFailed
-from drivers.bus import RecoverBus
 from drivers.layout import TableLayout
 from drivers.orders import Order
-from drivers.rig import Batch, ReopenLine, Rig, ToLine
+from drivers.rig import NEVER, ReopenLine, Rig, ToLine
+from drivers.transport.clock import now_us
 from drivers.transport.gpio import PinThread
 from drivers.transport.i2c import BusThread
 from drivers.transport.serial import SerialPort
 
 SUPPLY_S: Final = 1.0
+LOOK_S: Final = 0.25
+"""How often it is seen whether a batch on the bus hangs: after 0.75 s at the latest."""
+GRID_US: Final = 2_000
+"""Whatever is due waits for a common time: readers that are asked together answer together, and one
+wake-up serves all of them."""
 OnFrame = Callable[[str, Literal["in", "out"], bytes, int], None]
 """Device, direction, bytes, time: what went over a line. It must neither wait nor raise."""
-
-
-def now_us() -> int:
-    return time.monotonic_ns() // 1000
 
 
 class Hub:
@@ -45,7 +44,9 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._ports: dict[str, SerialPort] = {}
         self._wake: asyncio.TimerHandle | None = None
+        self._wake_us = NEVER
         self._supply: asyncio.TimerHandle | None = None
+        self._look: asyncio.TimerHandle | None = None
         self._bus: BusThread | None = None
         self._pins: PinThread | None = None
         self._closed = False
@@ -53,7 +54,9 @@ class Hub:
     def start(self) -> None:
         transport = self.layout.transport
         if self.layout.chips:
-            self._bus = BusThread(transport.bus, transport.bus_argument, self._outcome)
+            machine = self.rig.hand_over_bus()
+            self._bus = BusThread(machine, transport.bus, transport.bus_argument, self.run)
+            self._look_at_bus()
         if self.layout.pins:
             self._pins = PinThread(
                 self.layout.pins, transport.pin_factory, transport.pin_argument,
@@ -70,7 +73,7 @@ class Hub:
 
     def close(self) -> None:
         self._closed = True
-        for timer in (self._wake, self._supply):
+        for timer in (self._wake, self._supply, self._look):
             if timer is not None:
                 timer.cancel()
         for port in self._ports.values():
@@ -82,6 +85,8 @@ class Hub:
 
     def order(self, order: Order) -> None:
         self.run(self.rig.order(order, now_us()))
+        if self._bus is not None:
+            self.run(self._bus.order(order))
 
     def run(self, actions: list[object]) -> None:
         """Do what the rig says, in order, and hand its readings on."""
@@ -95,37 +100,31 @@ class Hub:
                     self._ports[line].write(data)
                 case ReopenLine(line, reason):
                     self._ports[line].lose(reason)
-                case Batch(number, address, ops) if self._bus is not None:
-                    self._bus.submit(number, address, ops)
-                case RecoverBus() if self._bus is not None:
-                    self._bus.recover()
-                    self._loop.call_soon(self._recovered)
                 case _:
                     self._on_reading(action)
         self._schedule()
 
     # --- what happens --------------------------------------------------------------------------
 
-    def _outcome(self, number: int, outcome: BusDone | BusFailed) -> None:
-        self.run(self.rig.batch_finished(number, outcome, now_us()))
-
-    def _recovered(self) -> None:
-        self.run(self.rig.bus_recovered(worked=True, now_us=now_us()))
+    def _look_at_bus(self) -> None:
+        if self._bus is not None and not self._closed:
+            self.run(self._bus.look())
+            self._look = self._loop.call_later(LOOK_S, self._look_at_bus)
 
     def _levels(self, levels: dict[str, bool]) -> None:
+        if self._bus is not None and levels.get("expander_int") is False:
+            self._bus.nudge()
         self.run(self.rig.pins_sampled(levels, now_us()))
 
     def _pins_failed(self, why: str) -> None:
-        if self.rig.pins is not None:
-            self.run(self.rig.pins.failed(why, now_us()))
+        self.run(self.rig.pins_failed(why, now_us()))
 
     def _read_supply(self) -> None:
         """A small file of the kernel's; reading it does not wait for anything."""
         try:
             text = Path(self.layout.transport.throttled).read_text("ascii", "replace")
         except OSError as error:
-            if self.rig.supply is not None:
-                self.run(self.rig.supply.failed(str(error.strerror), now_us()))
+            self.run(self.rig.supply_failed(str(error.strerror), now_us()))
         else:
             self.run(self.rig.supply_read(text, now_us()))
         if not self._closed:
@@ -133,16 +132,21 @@ class Hub:
 
     def _advance(self) -> None:
         self._wake = None
+        self._wake_us = NEVER
         self.run(self.rig.advance(now_us()))
 
     def _schedule(self) -> None:
+        """A timer that comes too early does no harm: only one that comes too late is replaced."""
+        due_us = self.rig.wake_us
+        if due_us is None or self._closed:
+            return
+        wake_us = -(-due_us // GRID_US) * GRID_US
+        if wake_us >= self._wake_us:
+            return
         if self._wake is not None:
             self._wake.cancel()
-            self._wake = None
-        wake_us = self.rig.wake_us
-        if wake_us is not None and not self._closed:
-            delay_s = max(0, wake_us - now_us()) / 1_000_000
-            self._wake = self._loop.call_later(delay_s, self._advance)
+        self._wake_us = wake_us
+        self._wake = self._loop.call_at(wake_us / 1_000_000, self._advance)
 
 
 class _Ends:

@@ -1,8 +1,12 @@
 """The I2C bus in a thread of its own: smbus2 blocks, and its object is not safe between threads.
 
-The loop hands over one batch at a time and gets its outcome back, or hears nothing within the
-deadline: then the thread is given up (it may hang in the kernel for ever) and a new one is started
-when the bus is to be recovered. Which class opens the bus is a dotted path of the layout file.
+The thread runs the bus machine by itself, because waking another thread costs more than most
+batches do. When a batch has no outcome in its time the thread is given up (it may hang in the
+kernel for ever) and a new one is started. Which class opens the bus is a dotted path of the layout
+file.
+
+A batch is one transaction, its operations joined by repeated starts: one call and one wake-up
+instead of dozens. An adapter that cannot do that gets one SMBus call for each operation.
 """
 
 from __future__ import annotations
@@ -11,14 +15,34 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from ctypes import c_char
+from errno import EOPNOTSUPP
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from drivers.base import BusDone, BusFailed, BusOp, ReadBlock, ReadByte, WriteBlock, WriteByte
+from drivers.bus import BusMachine, RecoverBus
+from drivers.orders import Order
+from drivers.transport.clock import now_us
+
+GRID_US: Final = 10_000
+"""Batches wait for a common time, so that one wake-up serves several chips. Orders do not wait."""
+LONGEST_US: Final = 1_000_000
+PLAIN_I2C: Final = 0x1
+"""I2C_FUNC_I2C: the adapter takes transactions of several messages."""
+READ: Final = 0x1
+"""I2C_M_RD in the flags of a message."""
+BYTES: Final = tuple(c_char * length for length in range(34))
+"""Buffers of a message: a register and up to 32 bytes."""
+MOST_MESSAGES: Final = 42
+"""I2C_RDWR_IOCTL_MAX_MSGS: what the kernel takes at once."""
 
 
 class SMBusLike(Protocol):
     """What we use of ``smbus2.SMBus``."""
+
+    funcs: int
 
     def write_byte(self, i2c_addr: int, value: int) -> None: ...
 
@@ -28,11 +52,12 @@ class SMBusLike(Protocol):
 
     def read_i2c_block_data(self, i2c_addr: int, register: int, length: int) -> list[int]: ...
 
+    def i2c_rdwr(self, *i2c_msgs: Any) -> None: ...
+
     def close(self) -> None: ...
 
 
 Outcome = BusDone | BusFailed
-Job = tuple[int, int, tuple[BusOp, ...]]
 
 
 def dotted(path: str) -> Any:
@@ -40,15 +65,71 @@ def dotted(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def run_batch(bus: SMBusLike, address: int, ops: Sequence[BusOp]) -> Outcome:
-    """One chip's operations, in order, up to the first that fails."""
-    results: list[bytes] = []
-    for index, op in enumerate(ops):
-        try:
-            results.append(_run(bus, address, op))
-        except OSError as error:
-            return BusFailed(index, error.errno or 0)
-    return BusDone(tuple(results))
+def messages_of(address: int, ops: Sequence[BusOp]) -> tuple[list[Any], list[Any]]:
+    """A batch as messages of one transaction; by operation what is read into, None for a write."""
+    from smbus2 import i2c_msg
+
+    messages: list[Any] = []
+    buffers: list[Any] = []
+
+    def say(data: bytes) -> None:
+        messages.append(i2c_msg(address, 0, len(data), BYTES[len(data)].from_buffer_copy(data)))
+
+    def hear(length: int) -> None:
+        buffers.append(BYTES[length]())
+        messages.append(i2c_msg(address, READ, length, buffers[-1]))
+
+    for op in ops:
+        if isinstance(op, WriteBlock):
+            say(bytes((op.register,)) + op.data)
+            buffers.append(None)
+        elif isinstance(op, WriteByte):
+            say(op.value.to_bytes())
+            buffers.append(None)
+        elif isinstance(op, ReadBlock):
+            say(op.register.to_bytes())
+            hear(op.length)
+        else:
+            hear(1)
+    return messages, buffers
+
+
+class Runner:
+    """Runs batches on an open bus, each as the adapter can."""
+
+    def __init__(self, bus: SMBusLike) -> None:
+        self._bus = bus
+        self._joins = bool(bus.funcs & PLAIN_I2C)
+        self._joins_reads = self._joins
+        """Some adapters (BCM2835) take one read in a transaction, and only as its last message."""
+
+    def run(self, address: int, ops: Sequence[BusOp]) -> Outcome:
+        """One chip's operations, in order, up to the first that fails."""
+        inner_read = any(isinstance(op, ReadByte | ReadBlock) for op in ops[:-1])
+        if self._joins_reads if inner_read else self._joins:
+            try:
+                return self._joined(address, ops)
+            except OSError as error:
+                if error.errno != EOPNOTSUPP:
+                    return BusFailed(0, error.errno or 0)
+            self._joins_reads = False
+            self._joins = self._joins and inner_read
+        return self._one_by_one(address, ops)
+
+    def _joined(self, address: int, ops: Sequence[BusOp]) -> BusDone:
+        messages, buffers = messages_of(address, ops)
+        for first in range(0, len(messages), MOST_MESSAGES):
+            self._bus.i2c_rdwr(*messages[first : first + MOST_MESSAGES])
+        return BusDone(tuple([b"" if buffer is None else buffer.raw for buffer in buffers]))
+
+    def _one_by_one(self, address: int, ops: Sequence[BusOp]) -> Outcome:
+        results: list[bytes] = []
+        for index, op in enumerate(ops):
+            try:
+                results.append(_run(self._bus, address, op))
+            except OSError as error:
+                return BusFailed(index, error.errno or 0)
+        return BusDone(tuple(results))
 
 
 def _run(bus: SMBusLike, address: int, op: BusOp) -> bytes:
@@ -66,45 +147,145 @@ def _run(bus: SMBusLike, address: int, op: BusOp) -> bytes:
 
 
 class BusThread:
-    """``submit`` a batch; ``answer(number, outcome)`` is called on the loop when it is through."""
+    """Runs the bus machine: batches as they fall due, ``heard(readings)`` on the loop.
 
-    def __init__(self, factory: str, argument: str, answer: Callable[[int, Outcome], None]) -> None:
+    The loop is woken for readings only, which are rare; whoever touches the machine holds its lock,
+    and nobody holds it while a batch is on its way.
+    """
+
+    def __init__(
+        self,
+        machine: BusMachine,
+        factory: str,
+        argument: str,
+        heard: Callable[[list[object]], None],
+    ) -> None:
+        self._machine = machine
         self._factory = factory
         self._argument = argument
-        self._answer = answer
+        self._heard = heard
         self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._turn = 0
+        """Which thread has the bus; one that was given up may still hang in an earlier turn."""
         self._start()
 
-    def submit(self, number: int, address: int, ops: tuple[BusOp, ...]) -> None:
-        self._jobs.put((number, address, ops))
+    # --- from the loop -------------------------------------------------------------------------
 
-    def recover(self) -> None:
-        """Leave the old thread to its fate and open the bus anew in another."""
-        self._jobs.put(None)
-        self._jobs = queue.SimpleQueue()
-        self._start()
+    def order(self, order: Order) -> list[object]:
+        with self._lock:
+            readings = self._machine.order(order, now_us())
+        self._wakes.put(None)
+        return readings
+
+    def nudge(self) -> None:
+        with self._lock:
+            self._machine.nudge(now_us())
+        self._wakes.put(None)
+
+    def look(self) -> list[object]:
+        """A batch without an outcome in its time: give its thread up and begin anew."""
+        with self._lock:
+            readings = self._machine.timed_out(now_us())
+            if not _recovers(readings):
+                return readings
+            self._machine.recovered(worked=True, now_us=now_us())
+            self._start()
+        return readings
 
     def close(self) -> None:
-        self._jobs.put(None)
+        with self._lock:
+            self._turn += 1
+        self._wakes.put(None)
+
+    # --- the thread ----------------------------------------------------------------------------
 
     def _start(self) -> None:
-        threading.Thread(target=self._work, args=(self._jobs,), name="i2c", daemon=True).start()
+        self._turn += 1
+        self._wakes = queue.SimpleQueue()
+        work = threading.Thread(target=self._work, args=(self._turn,), name="i2c", daemon=True)
+        work.start()
 
-    def _work(self, jobs: queue.SimpleQueue[Job | None]) -> None:
-        bus: SMBusLike | None = None
-        while (job := jobs.get()) is not None:
-            number, address, ops = job
-            outcome: Outcome
-            try:
-                if bus is None:
-                    bus = cast(SMBusLike, dotted(self._factory)(self._argument))
-                outcome = run_batch(bus, address, ops)
-            except OSError as error:  # the bus itself does not open
-                outcome = BusFailed(0, error.errno or 0)
-            try:
-                self._loop.call_soon_threadsafe(self._answer, number, outcome)
-            except RuntimeError:  # the loop is closed: nobody waits any more
-                break
+    def _work(self, turn: int) -> None:
+        bus = _Opened(self._factory, self._argument)
+        try:
+            while self._pass(turn, bus):
+                pass
+        except Exception as error:  # our own mistake: it is the loop's to end the process
+            self._on_loop(_raise, error)
+        finally:
+            bus.close()
+
+    def _pass(self, turn: int, bus: _Opened) -> bool:
+        """One batch, or a pause until the next is due; False when the bus is another thread's."""
+        wakes, machine = self._wakes, self._machine
+        with self._lock:
+            if turn != self._turn:
+                return False
+            readings: list[object] = []
+            if machine.stuck:
+                readings = machine.timed_out(now_us())
+                if _recovers(readings):
+                    bus.close()
+                    machine.recovered(worked=True, now_us=now_us())
+            batch = machine.next_batch(now_us())
+            number, due_us = machine.number, machine.wake_us
+        if readings:
+            self._on_loop(self._heard, readings)
+        if batch is None:
+            wait_us = LONGEST_US if due_us is None else -(-due_us // GRID_US) * GRID_US - now_us()
+            with suppress(queue.Empty):
+                wakes.get(timeout=max(wait_us, 0) / 1_000_000)
+            return True
+        chip, ops = batch
+        outcome = bus.run(chip.address, ops)
+        with self._lock:
+            # For a thread that was given up this is an outcome too late: counted, and no more.
+            readings = machine.finished(outcome, now_us(), number)
+        if readings:
+            self._on_loop(self._heard, readings)
+        return True
+
+    def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(act, what)
+        except RuntimeError:  # the loop is closed: nobody listens any more
+            with self._lock:
+                self._turn += 1
+
+
+class _Opened:
+    """The bus, opened when it is first needed; a bus that does not open fails its batches."""
+
+    def __init__(self, factory: str, argument: str) -> None:
+        self._factory = factory
+        self._argument = argument
+        self._bus: SMBusLike | None = None
+        self._runner: Runner | None = None
+
+    def run(self, address: int, ops: tuple[BusOp, ...]) -> Outcome:
+        try:
+            if self._runner is None:
+                self._bus = cast(SMBusLike, dotted(self._factory)(self._argument))
+                self._runner = Runner(self._bus)
+        except OSError as error:
+            return BusFailed(0, error.errno or 0)
+        return self._runner.run(address, ops)
+
+    def close(self) -> None:
+        bus, self._bus, self._runner = self._bus, None, None
         if bus is not None:
             bus.close()
+
+
+def _recovers(readings: list[object]) -> bool:
+    """Is the bus to be opened anew? Takes that out: it is for nobody else."""
+    found = [reading for reading in readings if isinstance(reading, RecoverBus)]
+    for reading in found:
+        readings.remove(reading)
+    return bool(found)
+
+
+def _raise(error: Exception) -> None:
+    raise error

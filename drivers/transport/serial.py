@@ -44,7 +44,10 @@ class SerialPort:
         self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._serial: serial.Serial | None = None
+        self._fd = -1
         self._waiting = bytearray()
+        self._writing = False
+        """The loop tells when the port takes more."""
         self._stuck: asyncio.TimerHandle | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._failures = 0
@@ -69,8 +72,8 @@ class SerialPort:
         except _LOST as error:
             self._again(str(error))
             return
-        self._serial = port
-        self._loop.add_reader(port.fileno(), self._readable)
+        self._serial, self._fd = port, port.fileno()
+        self._loop.add_reader(self._fd, self._readable)
         self._listener.opened()
 
     def write(self, data: bytes) -> None:
@@ -103,11 +106,8 @@ class SerialPort:
     # --- the descriptor ------------------------------------------------------------------------
 
     def _readable(self) -> None:
-        port = self._serial
-        if port is None:
-            return
         try:
-            data = os.read(port.fileno(), READ_SIZE)
+            data = os.read(self._fd, READ_SIZE)
         except BlockingIOError:
             return
         except _LOST as error:
@@ -119,25 +119,24 @@ class SerialPort:
         self._listener.received(data)
 
     def _writable(self) -> None:
-        port = self._serial
-        if port is None:
-            return
         try:
-            sent = os.write(port.fileno(), self._waiting) if self._waiting else 0
+            sent = os.write(self._fd, self._waiting) if self._waiting else 0
         except BlockingIOError:
             sent = 0
         except _LOST as error:
             self.lose(str(error))
             return
         del self._waiting[:sent]
-        if sent or not self._waiting:
+        if self._stuck is not None and (sent or not self._waiting):
             self._unstick()
         if self._waiting:
-            self._loop.add_writer(port.fileno(), self._writable)
+            self._loop.add_writer(self._fd, self._writable)
+            self._writing = True
             if self._stuck is None:
                 self._stuck = self._loop.call_later(STUCK_S, self.lose, "write stuck")
-        else:
-            self._loop.remove_writer(port.fileno())
+        elif self._writing:
+            self._writing = False
+            self._loop.remove_writer(self._fd)
 
     def _unstick(self) -> None:
         if self._stuck is not None:
@@ -145,8 +144,9 @@ class SerialPort:
             self._stuck = None
 
     def _shut(self) -> None:
-        port, self._serial = self._serial, None
+        port, self._serial, self._fd = self._serial, None, -1
         self._waiting.clear()
+        self._writing = False
         self._unstick()
         if port is None:
             return

@@ -7,10 +7,18 @@ import json
 import os
 import socket
 from collections.abc import Sequence
+from ctypes import memmove, string_at
+from typing import Any
+
+READ = 0x1
+"""I2C_M_RD in the flags of a message."""
 
 
 class SimBus:
     """Stands where ``smbus2.SMBus`` stands; raises the same OSError."""
+
+    funcs = 0x1
+    """I2C_FUNC_I2C: it takes ``i2c_rdwr``."""
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
@@ -43,17 +51,44 @@ class SimBus:
             raise ValueError("at most 32 bytes in a block")
         return list(self._transfer(i2c_addr, bytes((register,)), length))
 
+    def i2c_rdwr(self, *i2c_msgs: Any) -> None:
+        """Several messages in one transaction; a write and the read after it are one transfer."""
+        transfers: list[str] = []
+        reads: list[Any] = []
+        written = ""
+        for message in i2c_msgs:
+            if message.flags & READ:
+                transfers.append(f'["{written}", {message.len}]')
+                reads.append(message)
+                written = ""
+                continue
+            if written:
+                transfers.append(f'["{written}", 0]')
+            written = string_at(message.buf, message.len).hex()
+        if written:
+            transfers.append(f'["{written}", 0]')
+        said = (
+            f'{{"op": "i2c", "address": {i2c_msgs[0].addr}, "transfers": [{", ".join(transfers)}]}}'
+        )
+        data = bytes.fromhex(self._ask(said)["data"])
+        for message in reads:
+            memmove(message.buf, data, message.len)
+            data = data[message.len :]
+
     def close(self) -> None:
         self._file.close()
         self._socket.close()
 
     def _transfer(self, address: int, data: bytes, read: int) -> bytes:
         request = {"op": "i2c", "address": address, "write": data.hex(), "read": read}
-        self._socket.sendall(json.dumps(request).encode() + b"\n")
+        return bytes.fromhex(self._ask(json.dumps(request))["data"])
+
+    def _ask(self, request: str) -> dict[str, Any]:
+        self._socket.sendall(request.encode() + b"\n")
         line = self._file.readline()
         if not line:
             raise OSError(errno.ENODEV, "the simulator is gone")
-        answer = json.loads(line)
+        answer: dict[str, Any] = json.loads(line)
         if "errno" in answer:
             raise OSError(answer["errno"], os.strerror(answer["errno"]))
-        return bytes.fromhex(answer["data"])
+        return answer

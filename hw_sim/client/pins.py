@@ -1,7 +1,8 @@
 """A gpiozero pin factory whose pins follow the simulator (docs/protocols/simulator.md, 2).
 
-Built on gpiozero's own mock factory. A level is asked for when it is read, so a pin whose edge got
-lost still reads right; a thread listens to the edges and passes them on.
+Built on gpiozero's own mock factory. Levels are asked for when one is read, so a pin whose edge got
+lost still reads right; pins that are read together are asked for together. A thread listens to the
+edges and passes them on.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
 from gpiozero.pins.mock import MockFactory, MockPin
+
+TOGETHER_S = 0.002
+"""Levels that were asked for so long ago at most are the levels of now."""
 
 
 class FollowingPin(MockPin):  # type: ignore[misc]
@@ -22,8 +27,12 @@ class FollowingPin(MockPin):  # type: ignore[misc]
         self._pull = value
 
     def _get_state(self) -> bool:
-        level: bool = self.factory.level(_number(self))
+        level: bool = self.factory.level(self._asked)
         return level
+
+    @cached_property
+    def _asked(self) -> str:
+        return str(_number(self))
 
     def edge(self, level: bool) -> None:
         self._state = level
@@ -38,19 +47,27 @@ class SimFactory(MockFactory):  # type: ignore[misc]
         self._asking = _connect(path)
         self._answers = self._asking.makefile("rb")
         self._lock = threading.Lock()
+        self._levels: dict[str, bool] = {}
+        self._asked_s = -TOGETHER_S
         self._watching = _connect(path)
         self._edges = self._watching.makefile("rb")
         self._watching.sendall(b'{"op": "watch"}\n')
         self._edges.readline()
         threading.Thread(target=self._follow, name="sim-pins", daemon=True).start()
 
-    def level(self, number: int) -> bool:
+    def level(self, number: str) -> bool:
         with self._lock:
-            self._asking.sendall(json.dumps({"op": "pin", "number": number}).encode() + b"\n")
-            answer = self._answers.readline()
+            if monotonic() - self._asked_s >= TOGETHER_S:
+                self._ask()
+            return self._levels.get(number, True)
+
+    def _ask(self) -> None:
+        self._asking.sendall(b'{"op": "pins"}\n')
+        answer = self._answers.readline()
         if not answer:
             raise OSError("the simulator is gone")
-        return bool(json.loads(answer)["level"])
+        self._levels = json.loads(answer)["levels"]
+        self._asked_s = monotonic()
 
     def close(self) -> None:
         super().close()

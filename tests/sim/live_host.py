@@ -28,7 +28,8 @@ from controller.table.texts import parse_texts
 from drivers.build import build
 from drivers.layout import load
 from drivers.orders import Order
-from drivers.transport.hub import Hub, now_us
+from drivers.transport.clock import now_us
+from drivers.transport.hub import Hub
 
 HOUSE = "OURS"
 TEXTS = Path(controller.table.__file__).parent / "texts" / "en.toml"

@@ -34,6 +34,7 @@ some_frames = st.builds(
     command=st.integers(0, 255),
     body=st.binary(max_size=60),
     advanced=st.booleans(),
+    alone=st.just(True),
 )
 
 

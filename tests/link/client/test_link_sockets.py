@@ -17,7 +17,7 @@ from controller.daemon.linking import Link, link_of
 from controller.daemon.writer import Input, Told
 from controller.rules.engine import facts as f
 from controller.table.staff import DEALER_1
-from drivers.transport.hub import now_us
+from drivers.transport.clock import now_us
 from hw_sim.scenario import HERE, find, load
 from record.link.keys import KeyFileError, load_secret
 from record.link.outbox import OUTBOX, event_of

@@ -1,0 +1,286 @@
+"""From the bytes of a card on a serial line to a message on ZeroMQ, without the fsync.
+
+    python -m bench.serial_to_zmq [CARDS] [REPEATS]
+
+A card device's bytes are written to a pty. In the daemon they go the whole way of the table: port,
+codec, driver, rig, runtime, table core, both records of the journal (sealed, chained, written to a
+file; only ``fdatasync`` is left out), and then ``deliver`` puts the effect on a PUSH socket. The
+peer is a bare asyncio loop that reads the same bytes from its pty and sends them. Both send to this
+process over loopback TCP. Cards come to one and the other in turn, so that noise hits both alike.
+
+The table is Ricochet in the deal, whose cards are public: each card has an effect. After each card
+it is put back to where it stood, outside the time that is measured. The line's own time, 1.9 ms for
+a card at 115,200 baud, is in neither: a pty has no baud rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import tty
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, Self
+
+import msgspec
+import zmq
+from nacl.secret import SecretBox
+
+import controller.table
+from bench.common import Target, print_ratios, verdict, versions
+from bench.journal import NoSync
+from controller.croupier import Croupier
+from controller.daemon.memory import Memory
+from controller.daemon.runtime import Runtime
+from controller.daemon.scribe import Scribe
+from controller.daemon.sealing import CardSealer, TableKey
+from controller.daemon.standing import Opening
+from controller.daemon.start import wall_ms
+from controller.daemon.writer import Writer
+from controller.rules.cards import DECK
+from controller.rules.engine import effects as fx
+from controller.rules.engine.opening import open_table
+from controller.rules.engine.state import TableState
+from controller.selection.selector import Selector
+from controller.table.core import TableCore
+from controller.table.spots import SeatMap
+from controller.table.staff import NoRegister
+from controller.table.texts import parse_texts
+from drivers.build import build
+from drivers.layout import LineLayout, TableLayout, Transport
+from drivers.transport.clock import now_us
+from hw_sim.devices import cdp
+from record.journal import Journal
+
+SERIAL: Final = "SH-000001"
+BEAT_S: Final = 0.2
+GAP_S: Final = (0.004, 0.012)
+"""Between two cards; at random, so that nothing runs in step."""
+WARM: Final = 20
+GAME: Final = "RICO"
+SETTINGS: Final[dict[str, Any]] = {
+    "ante": 500,
+    "orphan_pot": "last_player",
+    "deal_pattern": "passes",
+    "irregularity_profile": "supervisor",
+}
+TEXTS: Final = Path(controller.table.__file__).parent / "texts" / "en.toml"
+BARE, DAEMON = "bare asyncio loop", "daemon"
+TARGET: Final = 1.5
+
+
+# --- the two hosts -----------------------------------------------------------------------------
+
+
+def push(address: str) -> zmq.Socket[bytes]:
+    socket = zmq.Context(1).socket(zmq.PUSH)
+    socket.connect(address)
+    return socket
+
+
+async def bare(port: str, address: str) -> None:
+    socket = push(address)
+    line = os.open(port, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+
+    def readable() -> None:
+        socket.send(os.read(line, 4096), zmq.NOBLOCK)
+
+    asyncio.get_running_loop().add_reader(line, readable)
+    await asyncio.Event().wait()
+
+
+def dealing() -> TableState:
+    """Two players have bet and the first card is out."""
+    table = Croupier(open_table(GAME, SETTINGS, date(2026, 1, 1)), [DECK[0]])
+    table.prepare()
+    table.bets({1: {"ante": 500}, 3: {"ante": 500}})
+    table.deal_one()
+    return table.state
+
+
+class Table:
+    """The daemon's own parts around one card device and a journal that is never synced."""
+
+    def __init__(self, folder: Path, port: str, address: str) -> None:
+        self.stands = dealing()
+        self.socket = push(address)
+        key = TableKey(bytes(range(32)))
+        self.journal = Journal.open(folder, table="BENCH", now_ms=wall_ms(), disk=NoSync())
+        opening = Opening(GAME, SETTINGS, "2026-01-01")
+        self.memory = Memory(self.stands, opening)
+        sealer = CardSealer(key, self.journal.journal_id)
+        scribe = Scribe(self.memory, self.journal, sealer, wall_ms)
+        texts = parse_texts(TEXTS.read_text("utf-8"))
+        self.core = TableCore(
+            self.stands, SeatMap({}), lambda _uid: None, NoRegister(), texts, scribe,
+            card_devices=frozenset({"shoe"}), now_us=now_us(),
+        )  # fmt: skip
+        box = SecretBox(key.for_frame("selection seeds", 0))
+        selector = Selector(self.journal.journal_id, os.urandom, box.encrypt, box.decrypt)
+        line = LineLayout("shoe", "cdp-shoe", port, SERIAL)
+        layout = TableLayout("BENCH", 7, Transport(), (line,), {}, {})
+        writer = Writer(self.core, scribe, self.journal, selector)
+        self.runtime = Runtime(writer, build(layout), layout, deliver=self.deliver)
+
+    def deliver(self, effects: tuple[object, ...]) -> None:
+        for effect in effects:
+            if isinstance(effect, fx.ShowDealtCard):
+                told = {"seq": self.journal.next_seq, "seat": effect.seat, "card": str(effect.card)}
+                self.socket.send(msgspec.json.encode(told), zmq.NOBLOCK)
+        # The message is on its way: the next card finds the table where this one found it.
+        self.core.state = self.memory.state = self.stands
+
+
+async def daemon(port: str, address: str) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        table = Table(Path(name), port, address)
+        await table.runtime.run({"bench": True}, [], lambda: None)
+
+
+# --- the device, and the other end of ZeroMQ ---------------------------------------------------
+
+
+class Line:
+    """A card device on a pty and the host that listens to it."""
+
+    def __init__(self, kind: str, context: zmq.Context[Any]) -> None:
+        self.kind = kind
+        self.pull = context.socket(zmq.PULL)
+        port = self.pull.bind_to_random_port("tcp://127.0.0.1")
+        self._master, slave = pty.openpty()
+        tty.setraw(self._master)
+        tty.setraw(slave)
+        os.set_blocking(self._master, False)
+        self._heard = cdp.Receiver()
+        self._seq = 0
+        self._number = 0
+        self._open = False
+        self._beat_s = 0.0
+        argv = [sys.executable, "-m", "bench.serial_to_zmq", kind, os.ttyname(slave)]
+        self._process = subprocess.Popen([*argv, f"tcp://127.0.0.1:{port}"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self.pull.close(0)
+
+    def card_us(self) -> float:
+        """The time of one card, from its bytes to its message."""
+        number = self._number + 1
+        card = cdp.payload(
+            cdp.CARD, draw_no=number, card=cdp.FULL_DECK[20], read_err=0,
+            confidence=100, dest=0,
+        )  # fmt: skip
+        frame = self._frame(cdp.CARD, card, cdp.WANTS_ACK)
+        start = time.perf_counter_ns()
+        os.write(self._master, frame)
+        if not self.pull.poll(5_000):
+            raise RuntimeError(f"{self.kind}: no message for card {number}")
+        self.pull.recv()
+        took = (time.perf_counter_ns() - start) / 1_000
+        self._number = number
+        return took
+
+    def _frame(self, kind: int, payload: bytes, flags: int = 0, seq: int | None = None) -> bytes:
+        if seq is None:
+            self._seq = seq = self._seq + 1
+        return cdp.encode(cdp.Frame(cdp.SHOE, kind, flags, seq, payload))
+
+    def attend(self, until_s: float) -> None:
+        """What the device does between cards: answer, and beat."""
+        while True:
+            try:
+                frames = self._heard.feed(os.read(self._master, 4096))
+            except BlockingIOError:
+                frames = []
+            for frame in frames:
+                self._answer(frame)
+            now_s = time.monotonic()
+            if self._open and self.kind == "daemon" and now_s >= self._beat_s:
+                self._beat_s = now_s + BEAT_S
+                beat = cdp.payload(cdp.HEARTBEAT, boot_id=7, state=1, switches=0, err=0)
+                os.write(self._master, self._frame(cdp.HEARTBEAT, beat, seq=0))
+            if now_s >= until_s:
+                return
+            time.sleep(min(0.002, until_s - now_s))
+
+    def _answer(self, frame: cdp.Frame) -> None:
+        if frame.kind == cdp.HELLO:
+            hello = cdp.payload(
+                cdp.HELLO_R, vendor=b"SIM", model=b"SHOE", serial=SERIAL.encode(), firmware=b"1.0",
+                boot_id=7, proto=1,
+            )  # fmt: skip
+            os.write(self._master, self._frame(cdp.HELLO_R, hello, seq=frame.seq))
+        elif frame.kind == cdp.STATUS:
+            status = cdp.payload(
+                cdp.STATUS, state=1, lid=0, cards_left=51, cut_card=0, err=0, uptime=1, load_id=1,
+                number=self._number, waiting=0,
+            )  # fmt: skip
+            os.write(self._master, self._frame(cdp.STATUS, status, seq=frame.seq))
+            self._open = True
+        elif frame.kind in (cdp.LOCK, cdp.UNLOCK):
+            os.write(self._master, self._frame(cdp.ACK, b"", seq=frame.seq))
+
+    def settle(self) -> None:
+        """Until the host is there and knows the device; a few cards that are not counted."""
+        while not self._open:
+            self.attend(time.monotonic() + 0.1)
+            if self.kind == "bare":
+                os.write(self._master, b"\0")
+                self._open = bool(self.pull.poll(100))
+        for _ in range(WARM):
+            self.attend(time.monotonic() + 0.05)
+            while self.pull.poll(0):
+                self.pull.recv()
+            self.card_us()
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[int(share * (len(values) - 1))]
+
+
+def main(argv: list[str]) -> int:
+    if argv and argv[0] in ("bare", "daemon"):
+        asyncio.run((bare if argv[0] == "bare" else daemon)(argv[1], argv[2]))
+        return 0
+    cards = int(argv[0]) if argv else 400
+    repeats = int(argv[1]) if len(argv) > 1 else 5
+    print(versions("pyzmq", "msgspec"), f"{cards} cards x {repeats}")
+    context: zmq.Context[Any] = zmq.Context()
+    took: dict[str, list[list[float]]] = {BARE: [], DAEMON: []}
+    with Line("bare", context) as one, Line("daemon", context) as other:
+        lines = {BARE: one, DAEMON: other}
+        for line in lines.values():
+            line.settle()
+        for _ in range(repeats):
+            run: dict[str, list[float]] = {name: [] for name in lines}
+            for _ in range(cards):
+                for name, line in lines.items():
+                    pause_s = random.uniform(*GAP_S)
+                    for each in lines.values():
+                        each.attend(time.monotonic() + pause_s / 2)
+                    run[name].append(line.card_us())
+            for name, values in run.items():
+                took[name].append(values)
+    print("p99")
+    print_ratios(
+        {n: median(percentile(r, 0.99) for r in runs) for n, runs in took.items()}, BARE, "us"
+    )
+    print("p50")
+    medians = {name: median(median(run) for run in runs) for name, runs in took.items()}
+    print_ratios(medians, BARE, "us")
+    return verdict(medians, [Target(DAEMON, BARE, TARGET, at_most=True)])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

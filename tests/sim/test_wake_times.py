@@ -1,0 +1,66 @@
+"""When a rig wants to go on is remembered, not asked of every machine: it must never be wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from drivers.orders import LockCards, ShowLamps, ShowPrompt, SweepAntennas, WatchAntennas
+from hw_sim.clock import SECOND
+from hw_sim.scenario import HERE
+from tests.sim.virtual import VirtualTable
+
+FAULTS = (
+    "unplug chips-1", "mute shoe", "nak keys-1 3", "brownout sensors", "stuck", "stuck off",
+    "replug chips-1", "mute shoe off", "split chips-2 6000", "flip chips-3 0.001", "absent prompt",
+    "antenna 1 1", "split chips-2 0", "flip chips-3 0", "absent prompt off", "antenna 1 1 off",
+)  # fmt: skip
+
+
+class Checked(VirtualTable):
+    """Asks every machine after everything that happens."""
+
+    checks = 0
+
+    def run(self, actions: list[object]) -> None:
+        super().run(actions)
+        rig, bus = self.rig, self.rig.bus
+        places = [max(place.chip.wake_us, place.ended_us) for place in bus._places]
+        if bus._running is None and not bus.stuck:
+            assert bus.wake_us == min(places)
+        machines = (*rig.lines.values(), bus, rig.field, rig.pins, rig.supply)
+        wakes = [machine.wake_us for machine in machines if machine is not None]
+        assert rig.wake_us == min(wake for wake in wakes if wake is not None)
+        field = rig.field
+        stale = [
+            spot.heard_us + field._stale_us(antenna.reader)
+            for antenna, spot in field._spots.items()
+            if not spot.lost
+        ]
+        if stale:
+            assert field.wake_us is not None
+            assert field.wake_us <= min(stale)
+        assert field._news == {antenna for antenna, spot in field._spots.items() if spot.news}
+        self.checks += 1
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_wake_time_is_ever_wrong(seed: int) -> None:
+    table = Checked(HERE / "tables" / "full.toml", seed)
+    felt, spots = table.sim.felt, frozenset(table.layout.spots)
+    table.start()
+    table.run_for(2 * SECOND)
+    table.order(WatchAntennas(spots))
+    table.order(LockCards(locked=False))
+    for number, fault in enumerate(FAULTS, 1):
+        places = sorted(table.layout.spots.values())
+        seat, spot = places[(7 * number + seed) % len(places)]
+        felt.place(seat, spot, felt.rack.pay_stack(500, number % 3 + 1))
+        table.faults.do(fault)
+        table.order(ShowLamps(("live" if number % 2 else "open",) * 7))
+        table.order(ShowPrompt((f"FAULT {number}", "", fault.upper()[:20], "")))
+        if number % 4 == 0:
+            table.order(SweepAntennas(number, spots))
+        table.run_for(SECOND)
+    table.order(WatchAntennas(frozenset()))
+    table.run_for(SECOND)
+    assert table.checks > 5_000
