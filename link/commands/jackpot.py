@@ -71,10 +71,10 @@ def _list(options: argparse.Namespace) -> int:
 def _told(award: AwardRow, steps: Sequence[AwardStep], now_ms: int) -> dict[str, Any]:
     mine = [step for step in steps if step.award == award.award]
     waits = now_ms - mine[0].at_ms if mine and award.state in OPEN else 0
-    return {**asdict(award), "approved_by": _approvals(mine), "waits_ms": max(0, waits)}
+    return {**asdict(award), "approved_by": approvals(mine), "waits_ms": max(0, waits)}
 
 
-def _approvals(steps: Sequence[AwardStep]) -> list[list[str]]:
+def approvals(steps: Sequence[AwardStep]) -> list[list[str]]:
     """Who approved what stands now: a first approval is a second step in ``verified``, and an
     amount that changed needs both anew."""
     found: list[list[str]] = []

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from link.commands import jackpot, report
+from link.rows import AwardState, AwardStep
 from link.server.control import ask
 from tests.link.server.house import PASSWORD, House
 
@@ -198,3 +199,20 @@ def test_rows_are_asked_for_by_kind_and_come_in_pages(control: Path) -> None:
         ids += [row["id"] for row in page["rows"]]
         more = page["more"]
     assert ids == list(range(1, last + 1))
+
+
+def test_an_amount_that_changed_needs_both_approvals_anew() -> None:
+    def step(place: int, state: AwardState, by: str, role: str) -> AwardStep:
+        return AwardStep(AWARD, place, state, by, role, place, "", place)
+
+    steps = [
+        step(1, "claimed", "table-1", "table"),
+        step(2, "locked", "server", ""),
+        step(3, "verified", "k.lee", "supervisor"),
+        step(4, "verified", "k.lee", "supervisor"),
+    ]
+    assert jackpot.approvals(steps) == [["k.lee", "supervisor"]]
+    steps.append(step(5, "verified", "server", ""))
+    assert jackpot.approvals(steps) == []
+    steps += [step(6, "verified", "m.ng", "manager"), step(7, "approved", "k.lee", "supervisor")]
+    assert jackpot.approvals(steps) == [["m.ng", "manager"], ["k.lee", "supervisor"]]

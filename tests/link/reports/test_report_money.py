@@ -256,6 +256,22 @@ def test_a_day_ends_with_the_group_that_was_written(shop: Shop) -> None:
     assert [day.findings for day in days] == [[], []]
 
 
+def test_settlement_order_is_that_of_the_last_claim(tmp_path: Path) -> None:
+    """The royal flush claims first; then the table puts a straight flush before it."""
+    shop = Shop(tmp_path / "ties.db", pool(terms(ties="same_cycle_full", tie_ms=1_000)))
+    shop.bet("T1", 1, 1, 2)
+    shop.claim("T1", 1, (1, "royal flush"))
+    shop.claim("T1", 1, (2, "straight flush"), (1, "royal flush"))
+    shop.tick(1_000)
+    report = hits_report(shop.desk())
+    assert [(row[5], row[7]) for row in rows(report, "awards")] == [
+        ("royal flush", 90_000),
+        ("straight flush", 10_000),
+    ]
+    assert report.findings == []
+    shop.sqlite.close()
+
+
 # --- any history ----------------------------------------------------------------------------------
 
 
