@@ -122,14 +122,14 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         loop.add_signal_handler(name, runtime.stop, name.name)
     _reload_on_hangup(config, runtime)
     frames.start()
+    runtime.status = started.writer.status()  # who asks before the first group is answered too
     verbs = Verbs(config, started, runtime, link)
-    service = Service(config.service.socket, verbs.all())
-    await service.start()
-
     http: Http | None = None
     if config.service.http:
         http = Http(config.service.address, config.service.port, verbs.answers())
         verbs.http_error = await http.start()
+    service = Service(config.service.socket, verbs.all())
+    await service.start()
 
     notifier = Notifier.from_environment()
     watch = Pulse(runtime, started.rig, notifier)

@@ -8,6 +8,7 @@ keep a table from playing.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
@@ -89,7 +90,13 @@ class Http:
             return _plain(HTTPStatus.METHOD_NOT_ALLOWED)
         path = words[1].split(b"?", 1)[0].decode("ascii", "replace")
         found = self._answers.get(path)
-        return _plain(HTTPStatus.NOT_FOUND) if found is None else found()
+        if found is None:
+            return _plain(HTTPStatus.NOT_FOUND)
+        try:
+            return found()
+        except Exception as error:  # a look at the table must never end it
+            print(f"underfelt table: GET {path}: {type(error).__name__}", file=sys.stderr)
+            return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _plain(status: HTTPStatus) -> Answer:

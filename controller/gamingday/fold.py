@@ -21,6 +21,7 @@ from controller.gamingday.sheet import (
     Closing,
     Day,
     Dealer,
+    Money,
     Pot,
     Total,
     count,
@@ -147,6 +148,11 @@ def _fact(day: Day, record: Taken) -> None:
             count(day.decks, f"{fact.of.get('deck')} checked: {outcome}")
         case "jackpot locked":
             day.progressive.locks += 1
+        case "award changed":
+            day.progressive.awards.setdefault(fact.of["state"], Money()).add(fact.of["cents"])
+        case "mystery won":
+            of = fact.of
+            day.progressive.mystery.add(of["round_no"], of["seat"], of["level"], of["cents"])
         case what if what in _NOTED:
             count(day.irregularities, what)
         case what if what in _DECKS:

@@ -144,7 +144,7 @@ def _adjusted(day: Day, found: Total) -> Iterator[str]:
 
 def _progressive(day: Day) -> Iterator[str]:
     sheet = day.progressive
-    if not (sheet.posted.count or sheet.locks):
+    if not (sheet.posted.count or sheet.locks or sheet.awards or sheet.mystery.count):
         return
     yield ""
     yield "Progressive"
@@ -157,6 +157,11 @@ def _progressive(day: Day) -> Iterator[str]:
     yield from _cases(
         sheet.claims,
         lambda r: f"claim round {r[0]:<7} seat {r[1]}  {r[2]}, {r[3]}: {money(r[4])}",
+    )
+    for state, one in sheet.awards.items():
+        yield _line(f"  awards {state} by the server ({one.count:,})", one.cents)
+    yield from _cases(
+        sheet.mystery, lambda r: f"mystery round {r[0]:<5} seat {r[1]}  {r[2]}: {money(r[3])}"
     )
 
 

@@ -87,6 +87,10 @@ class Progressive(Sheet):
     """Cents of all claims."""
     locks: int = 0
     """Amounts of record that the server fixed."""
+    awards: dict[str, Money] = {}
+    """What became of awards at the server, by state: verified, approved, paid, rejected."""
+    mystery: Rows = msgspec.field(default_factory=Rows)
+    """Hidden triggers of the server that fell here: round, seat, level, cents."""
 
 
 class Corrections(Sheet):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,19 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.daemon.service import ask
-from hw_sim.scenario import HERE, find, load
-from tests.e2e.table import configure, start, underfelt, wait_for
-
-CHIPS = "uid,value,class,series\nE004010100000001,100,cash,sim\n"
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Path:
-    """A table's files; none of its devices is there."""
-    shutil.copy(HERE / "tables" / "mbs3.toml", tmp_path / "layout.toml")
-    (tmp_path / "chips.csv").write_text(CHIPS, "utf-8")
-    configure(tmp_path, "MBS3", load(find("mbs3-plain")).settings)
-    return tmp_path
+from tests.e2e.table import start, underfelt, wait_for
 
 
 @contextmanager

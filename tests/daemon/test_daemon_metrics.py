@@ -16,6 +16,9 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 import docs
+from controller.commands.status import told
+from controller.config.live import load_live
+from controller.daemon import start as starting
 from controller.daemon.http import LONGEST, MOST_AT_ONCE, PROMETHEUS, Answer, Http
 from controller.daemon.metrics import BUCKETS_US, Process, SyncTimes, metrics
 from tests.daemon.test_daemon_troubles import WELL, device
@@ -129,6 +132,12 @@ def test_the_histogram_adds_up() -> None:
 
 # --- the server --------------------------------------------------------------------------------
 
+
+def broken() -> Answer:
+    raise KeyError("Qs")
+
+
+BROKEN = {"/broken": broken}
 HEALTH = {"/health": lambda: Answer(HTTPStatus.SERVICE_UNAVAILABLE, "!! E-TBL-001 disk\n")}
 METRICS = {"/metrics": lambda: Answer(HTTPStatus.OK, "underfelt_locked 0\n", PROMETHEUS)}
 Client = Callable[[Http], Coroutine[Any, Any, Any]]
@@ -136,7 +145,7 @@ Client = Callable[[Http], Coroutine[Any, Any, Any]]
 
 def serving(client: Client, patience_s: float = 60) -> Any:
     async def run() -> Any:
-        http = Http("127.0.0.1", 0, {**HEALTH, **METRICS}, patience_s)
+        http = Http("127.0.0.1", 0, {**HEALTH, **METRICS, **BROKEN}, patience_s)
         assert await http.start() == ""
         try:
             async with asyncio.timeout(60):
@@ -180,6 +189,7 @@ def test_the_two_answers() -> None:
     [
         (b"GET / HTTP/1.1\r\n\r\n", b"404"),
         (b"GET /metrics/ HTTP/1.1\r\n\r\n", b"404"),
+        (b"GET /broken HTTP/1.1\r\n\r\n", b"500"),
         (b"GET /\xff\xfe HTTP/1.1\r\n\r\n", b"404"),
         (b"POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", b"405"),
         (b"HEAD /metrics HTTP/1.1\r\n\r\n", b"405"),
@@ -250,6 +260,19 @@ def test_a_port_that_is_taken_is_said_and_no_more() -> None:
         return await Http("no such host", 9631, METRICS).start()
 
     assert asyncio.run(nowhere()).startswith("no such host port 9631: ")
+
+
+def test_a_table_that_has_not_written_anything_yet_answers(run: Path) -> None:
+    """Between the socket and the first group."""
+    config = load_live(run / "table.toml", starting.KINDS)
+    started = starting.start(config)
+    try:
+        status = {**started.writer.status(), "table": "t", "overflows": 0, "frames_lost": 0}
+        status |= {"disk": {"free_bytes": 1, "low_bytes": 0}}
+        assert value(read(metrics(status, Process())), "underfelt_rounds_total") == 0
+        assert told(status).splitlines()[0].startswith("table t  MBS3  round 0")
+    finally:
+        started.journal.close()
 
 
 def test_every_family_is_on_the_page() -> None:

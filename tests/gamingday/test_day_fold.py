@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from controller.gamingday import fold
+from controller.gamingday import fold, report
 from controller.gamingday.rounds import KEPT
 from controller.gamingday.sheet import MOST_ROWS, Day, Money, Total, Wagers
 from controller.rules.decode import decode_record
@@ -349,6 +349,10 @@ def test_decks_devices_alarms_and_what_is_only_noted() -> None:
     book.fact("count ordered", {}, "S9")
     book.fact("player warned", {"seat": 2, "reason": "console"})
     book.fact("jackpot locked", {"jackpot_cents": 5}, "")
+    for state in ("verified", "paid", "paid"):
+        book.fact("award changed", {"award": "main/3/17", "state": state, "cents": 9876}, "")
+    won = {"round_no": 12, "seat": 4, "award": "main/3/18", "level": "mini", "cents": 50_000}
+    book.fact("mystery won", won, "")
     for told in (
         {"device": "shoe", "state": "unknown", "code": "E-CDP-030", "detail": "x"},
         {"device": "shoe", "state": "ready", "code": "", "detail": ""},
@@ -368,6 +372,11 @@ def test_decks_devices_alarms_and_what_is_only_noted() -> None:
     assert day.alarms == {"E-DCK-002": 1}
     assert day.irregularities == {"player warned": 1}
     assert day.progressive.locks == 1
+    assert day.progressive.awards == {"verified": Money(1, 9876), "paid": Money(2, 19752)}
+    assert day.progressive.mystery.rows == [[12, 4, "mini", 50_000]]
+    page = report.page(day, "t")
+    assert "  awards paid by the server (2)" + "197.52".rjust(47) in page
+    assert "  mystery round 12    seat 4  mini: 500.00" in page
 
 
 def test_what_was_in_force_and_how_often_it_started() -> None:
