@@ -218,10 +218,11 @@ class BusThread:
             bus.close()
 
     def _pass(self, turn: int, bus: _Opened) -> bool:
-        """One batch, or a pause until the next is due; False when the bus is another thread's."""
+        """One batch, or a pause until the next is due; False when the bus is another thread's, or
+        when nobody listens any more."""
         wakes, machine = self._wakes, self._machine
         with self._lock:
-            if turn != self._turn:
+            if turn != self._turn or self._loop.is_closed():
                 return False
             readings: list[object] = []
             if machine.stuck:
