@@ -187,11 +187,12 @@ class Sitting:
     # --- looking -------------------------------------------------------------------------------
 
     def status(self) -> dict[str, Any]:
-        """Empty while nobody answers."""
+        """Empty while nobody answers, or before the first group is on disk."""
         try:
-            return ask(self.run / "service.sock", "status")
+            found = ask(self.run / "service.sock", "status")
         except (OSError, ValueError):
             return {}
+        return found if "phase" in found else {}
 
     def until(self, seen: Callable[[], Any], what: str) -> Any:
         """Look until it is so; only a hang ends this."""
