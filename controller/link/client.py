@@ -38,7 +38,7 @@ from record.link.keys import SecretKey
 from record.link.messages import LONGEST, Event
 
 HANDSHAKE_MS: Final = 10_000
-BYE_MS: Final = 200
+BYE_MS: Final = 1_000
 """How long the last word may take; nothing waits longer for a server that is gone."""
 DRAIN: Final = 256
 """Messages taken at a time; then the loop has its turn."""

@@ -33,7 +33,7 @@ def files(folder: Path, game: str, layout: str, **changes: Any) -> Path:
     (folder / "chips.csv").write_text(CHIPS, "utf-8")
     settings = load(find(f"{layout}-plain")).settings
     config = configure(folder, game, {**settings, **changes})
-    with_link(config, ["tcp://127.0.0.1:5701"])
+    with_link(config, ["tcp://127.0.0.1:5701"], limit_ms=LIMIT // MS)
     return folder
 
 

@@ -19,8 +19,13 @@ def server_keys(folder: Path) -> tuple[Path, Path]:
     return secret, public
 
 
-def with_link(config: Path, endpoints: Sequence[str], server: Path | None = None) -> str:
-    """Adds the section; the answer is the table's public key. ``server``: its public key file."""
+def with_link(
+    config: Path, endpoints: Sequence[str], server: Path | None = None, limit_ms: int = 60_000
+) -> str:
+    """Adds the section; the answer is the table's public key. ``server``: its public key file.
+
+    The longest limit there is, so that a busy machine closes no link.
+    """
     folder = config.parent
     public, secret = zmq.curve_keypair()
     write_pair(folder / "link.key", folder / "link.pub", secret, public)
@@ -28,7 +33,8 @@ def with_link(config: Path, endpoints: Sequence[str], server: Path | None = None
     listed = ", ".join(f'"{endpoint}"' for endpoint in endpoints)
     config.write_text(
         config.read_text("utf-8")
-        + f'[link]\nendpoints = [{listed}]\nsecret_key = "link.key"\nserver_key = "{server}"\n',
+        + f'[link]\nendpoints = [{listed}]\nsecret_key = "link.key"\nserver_key = "{server}"\n'
+        f"heartbeat_limit_ms = {limit_ms}\n",
         "utf-8",
     )
     return public.decode()

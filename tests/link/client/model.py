@@ -78,6 +78,7 @@ class ModelServer:
     refuse: dict[int, str] = field(default_factory=dict)
     """Events that are refused, with their code."""
     mute: bool = False
+    byes: int = 0
     people: bool = False
     """Have they verified what is locked?"""
 
@@ -95,6 +96,7 @@ class ModelServer:
             return self._hello(peer, message)
         if isinstance(message, Bye):
             self.greeted.discard(peer)
+            self.byes += 1
             return []
         if peer not in self.greeted:
             return [Refused("E-LNK-011", "say hello first")]

@@ -56,7 +56,14 @@ class Behind:
         socket.setsockopt(zmq.CURVE_SECRETKEY, self._secret)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self._public)
         socket.setsockopt(zmq.LINGER, 0)
-        socket.bind(self.endpoint)
+        while True:
+            try:
+                socket.bind(self.endpoint)
+                break
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EADDRINUSE:
+                    raise
+                self._ending.wait(0.05)  # the socket before it lets go of the port in its own time
         bound = socket.getsockopt(zmq.LAST_ENDPOINT)
         assert isinstance(bound, bytes)
         self.endpoint = bound.decode().rstrip("\0")
