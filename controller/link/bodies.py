@@ -54,7 +54,9 @@ def bodies_of(before: TableState, after: TableState, effects: Iterable[fx.Effect
             case fx.WithdrawClaim(number, seats):
                 found.append(Withdrawn(number, seats))
             case fx.RequestSelection(number, seats) if after.rules.table.selector == "server":
-                found.append(SelectionWanted(number, seats))
+                table = after.rules.table
+                rates = str(table.magic_rate), str(table.lucky_rate)
+                found.append(SelectionWanted(number, tuple(sorted(seats)), *rates))
             case _:
                 pass
     if after.history is not before.history:

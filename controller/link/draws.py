@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from controller.rules.cards import NAMES, Card
-from controller.selection.draw import Chances, commitment, picks
-from controller.selection.entries import Rate, Salt, Seat, Seed
+from controller.selection.entries import Salt, Seat, Seed
+from record.draw import Chances, commitment, picks
+from record.link.events import Rate
 
 VERSION: Final = 1
 
@@ -42,9 +43,10 @@ def server_revealed(round_no: int, draw: Mapping[str, Any]) -> bytes:
 
 
 def drawn(
-    journal_id: str, round_no: int, digest: str, seats: tuple[int, ...], draw: Mapping[str, Any]
+    journal_id: str, round_no: int, digest: str, wanted: Chances, draw: Mapping[str, Any]
 ) -> tuple[Card | None, int | None] | None:
-    """Magic card and lucky seat, or None: the draw is not what was committed to for these seats."""
+    """Magic card and lucky seat, or None: the draw is not what was committed to, or is for other
+    seats or rates than were asked for."""
     try:
         told = msgspec.convert(draw, _Draw)
         chances = Chances(told.seats, Fraction(told.magic_rate), Fraction(told.lucky_rate))
@@ -52,10 +54,9 @@ def drawn(
         found = picks(seed, journal_id, round_no, chances)
     except (msgspec.ValidationError, ValueError, ZeroDivisionError):
         return None
-    if told.seats != tuple(sorted(seats)) or max(chances.magic_rate, chances.lucky_rate) > 1:
-        return None
-    if commitment(seed, salt, journal_id, round_no) != digest:
+    if chances != wanted or commitment(seed, salt, journal_id, round_no) != digest:
         return None
     magic = None if found.magic_card is None else NAMES[found.magic_card]
     same = (magic, found.lucky_seat) == (told.magic_card, told.lucky_seat)
-    return (found.magic_card, found.lucky_seat) if same else None
+    card = None if found.magic_card is None else Card(found.magic_card)
+    return (card, found.lucky_seat) if same else None

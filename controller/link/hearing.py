@@ -16,6 +16,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase, TableState
+from record.draw import Chances
 from record.link.messages import (
     Ack,
     AwardChanged,
@@ -199,7 +200,9 @@ class Hearing:
         wanted = selection_due(state)
         if wanted is None:
             return None
-        picks = drawn(self.journal_id, number, state.commitment, wanted.seats, revealed.draw)
+        table = state.rules.table
+        asked = Chances(tuple(sorted(wanted.seats)), table.magic_rate, table.lucky_rate)
+        picks = drawn(self.journal_id, number, state.commitment, asked, revealed.draw)
         if picks is None:
             if self._doubted != number:
                 self._doubted = number

@@ -9,7 +9,8 @@ import msgspec
 
 from controller.rules.cards import BY_NAME, NAMES
 from controller.rules.errors import UnderfeltError
-from controller.selection.draw import SALT_BYTES, SEED_BYTES, Chances, Picks
+from record.draw import SALT_BYTES, SEED_BYTES, Chances, Picks
+from record.link.events import Rate
 
 MOST_SEATS: Final = 7
 VERSION: Final = 1
@@ -19,7 +20,6 @@ Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 Salt = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{2 * SALT_BYTES}}}$")]
 Seed = Annotated[str, msgspec.Meta(pattern=f"^[0-9a-f]{{{2 * SEED_BYTES}}}$")]
 Sealed = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2}){1,512}$")]
-Rate = Annotated[str, msgspec.Meta(pattern="^(0|[1-9][0-9]{0,70})(/[1-9][0-9]{0,70})?$")]
 Seat = Annotated[int, msgspec.Meta(ge=1, le=MOST_SEATS)]
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 

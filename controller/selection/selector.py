@@ -16,13 +16,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from controller.rules.cards import NAMES
-from controller.selection.draw import (
-    SALT_BYTES,
-    SEED_BYTES,
-    Picks,
-    commitment,
-    picks,
-)
 from controller.selection.entries import (
     CommittedEntry,
     Entry,
@@ -32,6 +25,13 @@ from controller.selection.entries import (
     WithdrawnEntry,
     decode,
     encode,
+)
+from record.draw import (
+    SALT_BYTES,
+    SEED_BYTES,
+    Picks,
+    commitment,
+    picks,
 )
 
 Source = Callable[[int], bytes]

@@ -13,7 +13,17 @@ from typing import Final
 
 import msgspec
 
-from link.ledger import awards, claims, contributions, fixed, invariants, journals, mystery, pools
+from link.ledger import (
+    awards,
+    claims,
+    contributions,
+    fixed,
+    invariants,
+    journals,
+    mystery,
+    pools,
+    selections,
+)
 from link.ledger import orders as o
 from link.ledger.errors import PoolError
 from link.ledger.level import LevelMeters
@@ -32,7 +42,7 @@ Recall = Callable[[str, int], str | None]
 """The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
 TWO_PEOPLE: Final = (o.Resume, o.Restore, o.Change, o.Transfer, o.Close)
-OWN: Final = (o.Open, o.Link, o.Draw, o.LockTies, o.Propose, o.Halt, o.Alarm)
+OWN: Final = (o.Open, o.Link, o.Draw, o.Select, o.LockTies, o.Propose, o.Halt, o.Alarm)
 """The server gives these itself."""
 NOBODY: Final = PoolTerms(tables={})
 
@@ -107,6 +117,16 @@ class Ledger:
             order = mystery.draw(self.state.undrawn[0], self._chance(), self._sealer)
             self._given(order, (SERVER,), at_ms)
 
+    def _select(self, at_ms: int) -> list[Reply]:
+        """Magic card and lucky player for whoever asked."""
+        replies: list[Reply] = []
+        while self.state.unselected:
+            if self._chance is None:
+                raise PoolError("E-POOL-018", "a selection needs chance")
+            order = selections.draw(self.state.unselected[0], self._chance(), self._chance())
+            replies += self._given(order, (SERVER,), at_ms)
+        return replies
+
     # --- tables ---------------------------------------------------------------------------------
 
     def hello(self, table: str, message: Hello, received_ms: int) -> Greeting:
@@ -161,6 +181,8 @@ class Ledger:
     def _again(self, journal: Journal) -> list[Reply]:
         """What the table may have missed about its last rounds."""
         replies: list[Reply] = []
+        if journal.selection is not None:
+            replies += selections.told(journal, journal.selection.round)
         for book in journal.rounds.values():
             replies += self._told(journal, book.round)
             replies += [
@@ -228,6 +250,8 @@ class Ledger:
             replies += more
         if self.state.undrawn:
             self._draw(received_ms)
+        if self.state.unselected:
+            replies += self._select(received_ms)
         return replies
 
     def _apply(
@@ -264,7 +288,7 @@ class Ledger:
             case ev.Withdrawn():
                 return awards.withdraw(state, journal, body)
             case ev.SelectionWanted():
-                return None  # the server's selection answers it
+                return selections.want(state, journal, body)
 
     def _out_of_turn(self, journal: Journal, message: Event, received_ms: int) -> list[Reply]:
         """A repeat is acknowledged and not applied again; a gap is refused; a number with another
@@ -284,6 +308,8 @@ class Ledger:
         replies: list[Reply] = [(table, Ack(journal.n))]
         if isinstance(message.body, ev.Claimed | ev.Contributed):
             replies += self._told(journal, message.body.round)
+        if isinstance(message.body, ev.SelectionWanted):
+            replies += selections.told(journal, message.body.round)
         return replies
 
     def _halt(self, journal: Journal, code: str, text: str, evidence: str, at_ms: int) -> Refused:
@@ -357,6 +383,8 @@ class Ledger:
                 pools.close(state, order)
             case o.Draw():
                 mystery.drawn(state, order, self._sealer)
+            case o.Select():
+                return selections.drawn(state, order)
             case o.Alarm():
                 state.alarm(order.code, order.table, order.text)
             case o.Note():

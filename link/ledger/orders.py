@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import msgspec
 
 from link.ledger.terms import PoolTerms, Terms
-from record.link.events import Cents, Count, Word
+from record.link.events import Cents, Count, Round, Seat, Word
 from record.link.messages import AwardId, Code, Hash, JournalId, Text
 
 Why = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
@@ -156,6 +156,19 @@ class Draw(OrderBody, frozen=True, tag="draw"):
     """Seed of the trigger that this one replaces, if a hit opened it or a restored award did."""
 
 
+class Select(OrderBody, frozen=True, tag="select"):
+    """Magic card and lucky player of a round, for a table that asked for them."""
+
+    journal: JournalId
+    round: Round
+    digest: Hash
+    seed: Hash
+    salt: str
+    """Seed and salt are hexadecimal."""
+    magic_card: str | None
+    lucky_seat: Seat | None
+
+
 class LockTies(OrderBody, frozen=True, tag="lock"):
     """The time for ties is over: lock every waiting claim of the pool."""
 
@@ -202,6 +215,7 @@ Order = (
     | Note
     | Open
     | Draw
+    | Select
     | LockTies
     | Propose
     | Halt

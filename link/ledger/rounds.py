@@ -6,7 +6,7 @@ the wager behind it; all of it after a restart too, so it is kept as JSON in the
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -155,7 +155,15 @@ class RoundBook(Row):
         return any(held.state in OPEN for held in self.awards)
 
 
-class Memory(Row):
+class Selection(FixedRow, frozen=True):
+    """What the server drew for a round, as it is told."""
+
+    round: int
+    digest: str
+    draw: dict[str, Any]
+
+
+class Memory(Row, omit_defaults=True):
     """The JSON of ``JournalRow.rounds``."""
 
     rounds: list[RoundBook] = []
@@ -164,6 +172,8 @@ class Memory(Row):
     skip: int = 0
     skip_hash: str = ""
     """The event that people decided to leave without effect."""
+    selection: Selection | None = None
+    """The last one drawn."""
 
 
 _memory: Final = msgspec.json.Decoder(Memory)
@@ -175,6 +185,10 @@ def read_memory(text: bytes) -> Memory:
 
 
 def write_memory(
-    rounds: dict[int, RoundBook], forgotten: int, skip: int = 0, skip_hash: str = ""
+    rounds: dict[int, RoundBook],
+    forgotten: int,
+    skip: int = 0,
+    skip_hash: str = "",
+    selection: Selection | None = None,
 ) -> bytes:
-    return _encoder.encode(Memory(list(rounds.values()), forgotten, skip, skip_hash))
+    return _encoder.encode(Memory(list(rounds.values()), forgotten, skip, skip_hash, selection))

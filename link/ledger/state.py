@@ -13,6 +13,7 @@ from link.ledger.rounds import (
     Held,
     Part,
     RoundBook,
+    Selection,
     Spread,
     read_memory,
     write_memory,
@@ -28,6 +29,7 @@ from link.rows import (
     JournalState,
     chain_of,
 )
+from record.link.events import SelectionWanted
 from record.link.messages import Event, FromServer, MeterValue
 
 Reply = tuple[str, FromServer]
@@ -58,11 +60,13 @@ class Journal:
         "n",
         "received_ms",
         "rounds",
+        "selection",
         "seq",
         "skip",
         "skip_hash",
         "state",
         "table",
+        "wanted",
         "why",
     )
 
@@ -76,6 +80,9 @@ class Journal:
         self.forgotten = self.skip = 0
         self.skip_hash = ""
         self.hashes: dict[int, str] = {}
+        self.selection: Selection | None = None
+        self.wanted: SelectionWanted | None = None
+        """Answered before the group ends: never stored."""
 
     def row(self) -> JournalRow:
         return JournalRow(
@@ -90,7 +97,7 @@ class Journal:
             self.received_ms,
             self.why,
             self.accepted_by,
-            write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash),
+            write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash, self.selection),
         )
 
     @classmethod
@@ -104,6 +111,7 @@ class Journal:
         journal.rounds = {book.round: book for book in memory.rounds}
         journal.forgotten = memory.forgotten
         journal.skip, journal.skip_hash = memory.skip, memory.skip_hash
+        journal.selection = memory.selection
         if row.n:
             journal.hashes[row.n] = row.hash
         return journal
@@ -194,6 +202,8 @@ class State:
         self.unsettled: list[PoolState] = []
         """Pools with contributions that are not spread over their levels yet."""
         self.undrawn: list[Level] = []
+        self.unselected: list[Journal] = []
+        """Those whose table waits for a selection."""
         """Mystery levels whose generation has no trigger yet."""
         self.clear()
 

@@ -7,6 +7,7 @@ server leads again.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -86,7 +87,7 @@ class Means:
     clock: Clock = field(default_factory=SystemClock)
     notifier: Notifier = field(default_factory=lambda: Notifier(None))
     sealer: Sealer | None = None
-    chance: Callable[[], bytes] | None = None
+    chance: Callable[[], bytes] = field(default=lambda: secrets.token_bytes(32))
 
 
 class Server:

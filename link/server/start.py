@@ -78,7 +78,6 @@ def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
         log=log,
         notifier=notifier,
         sealer=sealer,
-        chance=lambda: secrets.token_bytes(32),
     )
     server = Server(plan, means)
     try:

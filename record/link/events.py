@@ -16,6 +16,8 @@ Round = Annotated[int, msgspec.Meta(ge=1, lt=1 << 53)]
 Cents = Annotated[int, msgspec.Meta(ge=0, le=10**13)]
 Percent = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Word = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Rate = Annotated[str, msgspec.Meta(pattern="^(0|[1-9][0-9]{0,70})(/[1-9][0-9]{0,70})?$")]
+"""A share of one, as a fraction: ``1/500``."""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
@@ -95,10 +97,13 @@ class RoundPlayed(EventBody, frozen=True, tag="round"):
 
 
 class SelectionWanted(EventBody, frozen=True, tag="selection wanted"):
-    """A table whose server draws: bets are locked, no card is out."""
+    """A table whose server draws: bets are locked, no card is out. The lucky player is one of
+    ``seats``; the rates say in how many rounds there is a magic card and a lucky player."""
 
     round: Round
     seats: tuple[Seat, ...]
+    magic_rate: Rate = "1"
+    lucky_rate: Rate = "1"
 
 
 AnyBody = Contributed | Reversed | Claimed | Withdrawn | RoundPlayed | SelectionWanted

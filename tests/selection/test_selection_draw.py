@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from controller.rules.cards import NAMES
-from controller.selection import draw
-from record import verify_draws
+from record import draw, verify_draws
 
 VECTORS: dict[str, Any] = json.loads(Path(__file__).with_name("vectors.json").read_text())
 JOURNAL_ID: str = VECTORS["journal_id"]

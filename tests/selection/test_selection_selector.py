@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import controller.selection as package
-from controller.selection.draw import Picks
 from controller.selection.entries import SelectionError, decode
 from controller.selection.selector import Revealed, Selector
 from record import verify_draws
+from record.draw import Picks
 from tests.selection.desk import JOURNAL_ID, ONE, Source, seal, selector, unseal
 
 SEATS = (1, 2, 4, 6, 7)

@@ -15,7 +15,7 @@ import pytest
 from controller.commands import draws
 from controller.daemon.entries import encode_entry
 from controller.daemon.typed import Hide
-from controller.rules.cards import DECK, HiddenCard
+from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.selection.selector import Selector
 from record import verify_draws
@@ -43,7 +43,8 @@ def told(selector: Selector, round_no: int) -> list[Line]:
     revealed = selector.reveal(round_no)
     lines += [("selection", body) for body in revealed.bodies]
     picks = revealed.picks
-    lines.append(fact(f.SelectionRevealed(picks.magic_card, picks.lucky_seat)))
+    magic = None if picks.magic_card is None else Card(picks.magic_card)
+    lines.append(fact(f.SelectionRevealed(magic, picks.lucky_seat)))
     return lines
 
 

@@ -15,10 +15,10 @@ from controller.link.hearing import BETWEEN_US, IN_PLAY_US, Heard
 from controller.rules.cards import NAMES, HiddenCard, card, cards
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
-from controller.selection.draw import Chances, commitment, picks
 from controller.table.staff import SUPERVISOR_1
 from drivers.base import DeviceState, StateReported
 from drivers.orders import ShowMeter, ShowPrompt
+from record.draw import Chances, commitment, picks
 from record.link.events import Claim, Claimed, Contributed, SelectionWanted, Wager
 from record.link.messages import (
     Ack,
@@ -44,7 +44,15 @@ def mbs3(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def mega(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return files(tmp_path_factory.mktemp("mega"), "MEGA", "mega", selector="server")
+    return files(
+        tmp_path_factory.mktemp("mega"),
+        "MEGA",
+        "mega",
+        selector="server",
+        lucky_rate="1/1",
+        magic_rate="1/1",
+        allow_over_100_percent=True,
+    )
 
 
 @pytest.fixture
@@ -373,7 +381,7 @@ def test_a_selection_of_the_server_is_taken_as_it_was_committed(drawing: Bench) 
 @pytest.mark.parametrize(
     "changes",
     [{"seed": bytes(32).hex()}, {"lucky_seat": 9}, {"magic_card": None}, {"seats": [1, 2, 3]},
-     {"magic_rate": "2"}, {"salt": "00"}],
+     {"magic_rate": "2"}, {"magic_rate": "1/2"}, {"salt": "00"}],
 )  # fmt: skip
 def test_a_draw_that_does_not_follow_from_its_commitment_is_not_taken(
     drawing: Bench, changes: dict[str, Any]

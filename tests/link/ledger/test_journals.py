@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from link.ledger.errors import PoolError
-from link.ledger.orders import Accept, Note, Order, Person, Restore, Resume
-from record.link.events import Claim, Claimed, Contributed, SelectionWanted, Wager
+from link.ledger.orders import Accept, Order, Person, Restore, Resume
+from record.link.events import Claim, Claimed, Contributed, Wager
 from record.link.messages import Ack, Checkpoint, Event, Noted
 from tests.link.ledger.support import (
     ANNA,
@@ -97,13 +97,6 @@ def test_a_hello_that_does_not_fit(changes: dict[str, str], code: str) -> None:
     told = floor.hello("T1", **changes).refused
     assert told is not None
     assert (told.code, told.halted) == (code, False)
-
-
-def test_a_selection_is_recorded_and_left_to_the_server() -> None:
-    floor = Floor()
-    assert floor.tell("T1", SelectionWanted(1, (1, 2))) == [("T1", Ack(1))]
-    floor.order(Note("selection", '{"round":1}'), ANNA)
-    floor.check()
 
 
 # --- two hashes -----------------------------------------------------------------------------------

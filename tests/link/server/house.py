@@ -48,7 +48,9 @@ def hashed(password: str) -> str:
 HASH = hashed(PASSWORD)
 
 
-def pool(*tables: str, rate_ppm: int = 10_000, base_cents: int = 100_000) -> Pool:
+def pool(
+    *tables: str, rate_ppm: int = 10_000, base_cents: int = 100_000, game: str = "MBS3"
+) -> Pool:
     """One level: 1 % of each wager, 1,000.00 to begin with."""
     terms = Terms(
         level="grand",
@@ -59,7 +61,7 @@ def pool(*tables: str, rate_ppm: int = 10_000, base_cents: int = 100_000) -> Poo
     )
     return Pool(
         pool="main",
-        terms=PoolTerms(tables=dict.fromkeys(tables, "MBS3"), denominations_cents=(100, 500)),
+        terms=PoolTerms(tables=dict.fromkeys(tables, game), denominations_cents=(100, 500)),
         levels=(terms,),
     )
 

@@ -1,7 +1,8 @@
 """The draw: numbers without bias from a seed, a journal and a round. Pure.
 
-``record/verify_draws.py`` does the same a second time, from docs/rules/selections.md, and imports
-nothing of this; the two meet at the vectors in tests/selection.
+Table and link server draw with this, whichever is the selector. ``record/verify_draws.py`` does the
+same a second time, from docs/rules/selections.md, and imports nothing of this; the two meet at the
+vectors in tests/selection.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from controller.rules.cards import DECK, Card
-
 SEED_BYTES: Final = 32
 SALT_BYTES: Final = 16
 LABEL: Final = b"underfelt draw 1"
+CARDS: Final[tuple[str, ...]] = tuple(rank + suit for rank in "23456789TJQKA" for suit in "cdhs")
+"""The deck that a magic card is drawn from; a card is its place in here."""
 MOST_TRIES: Final = 1_000
 """At least half of all tries are accepted, so this many refusals in a row are a fault in the
 program, not bad luck."""
@@ -40,7 +41,8 @@ class Chances:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    magic_card: Card | None
+    magic_card: int | None
+    """Its place in ``CARDS``."""
     lucky_seat: int | None
 
 
@@ -86,7 +88,7 @@ def picks(seed: bytes, journal_id: str, round_no: int, chances: Chances) -> Pick
 
     magic, lucky = None, None
     if happens(chances.magic_rate, seed, HAS_MAGIC, journal_id, round_no):
-        magic = Card(one_of(DECK, MAGIC))
+        magic = one_of(range(len(CARDS)), MAGIC)
     if chances.seats and happens(chances.lucky_rate, seed, HAS_LUCKY, journal_id, round_no):
         lucky = one_of(chances.seats, LUCKY)
     return Picks(magic, lucky)
