@@ -53,6 +53,7 @@ class Director:
         self.plans = Plans()
         self.dealer = Dealer(self.table, self.plans)
         self.dealer.next_cards = list(scenario.cards)
+        self.dealer.dealer_packet = int(scenario.settings.get("dealer_packet", 3))
         self._link = link
         self._selection: tuple[str | None, int | None] = (None, None)
         self._closed = False

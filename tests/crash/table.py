@@ -99,7 +99,6 @@ class CrashTable:
         self._magic: tuple[str | None, int | None] = (None, None)
         self.disk.cut_at = self.cut_at
         self.director = Director(self.scenario, self.bench.faults, self)
-        self.director.dealer.dealer_packet = self.scenario.settings.get("dealer_packet", 3)
 
     def _devices(self) -> Bench:
         return Bench(self.scenario.layout_path, self.scenario.seed, self._reading)

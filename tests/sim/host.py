@@ -70,7 +70,6 @@ class Host:
             card_devices=frozenset({card_line.name} if card_line is not None else ()),
         )
         self.director = Director(scenario, self.virtual.faults, self)
-        self.director.dealer.dealer_packet = scenario.settings.get("dealer_packet", 3)
 
     def play(self) -> None:
         self.virtual.start()
