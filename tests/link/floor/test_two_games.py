@@ -1,0 +1,208 @@
+"""Two tables of different games play for one jackpot, with real processes and real sockets.
+
+A royal flush at one and a straight flush at the other are claimed while the server is busy, so that
+it takes both in the same instant. What is paid then depends on the policy for ties alone; under
+``strict_order`` also on which claim the server read first, and both ways are written down here.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hw_sim.scenario import load
+from link.ledger.orders import Approve, Pay, Verify
+from link.ledger.terms import Pool, PoolTerms, Terms
+from link.server.orders import NewKey, RotateKey
+from link.server.server import SystemClock
+from link.store.contract import Store
+from record.journal.reader import records_from
+from record.link.events import Claimed
+from record.link.keys import load_public
+from record.link.outbox import OUTBOX, event_of
+from tests.e2e.table import LIMIT_S, configure, start, underfelt, wait_for
+from tests.link.client.files import with_link
+from tests.link.server.house import House, Live, house_of
+
+HERE = Path(__file__).parent
+SCENARIOS = {"mbs3": "mbs3-royal", "mega": "mega-straight-flush"}
+BASE = 5_000_000
+FULL = BASE + 30
+"""Three credits of a dollar, a tenth of each."""
+SAME_MS = 10
+HANDS = ("royal flush", "straight flush")
+
+PAID: dict[str, dict[str, tuple[int, int, int]]] = {
+    "strict_order": {
+        "royal flush": (5_000_030, 500_000, 4_500_000),
+        "straight flush": (4_500_027, 500_003, BASE),
+    },
+    "same_cycle_full": dict.fromkeys(HANDS, (5_000_030, 500_003, BASE)),
+    "share": dict.fromkeys(HANDS, (4_500_027, 500_003, BASE)),
+}
+"""By policy and by the hand whose claim came first: cents of the royal flush, cents of the straight
+flush, the meter afterwards."""
+
+
+class Busy(SystemClock):
+    """The server's clock; while it is held the server does nothing."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.free.set()
+
+    def now_ms(self) -> int:
+        assert self.free.wait(LIMIT_S)
+        return super().now_ms()
+
+
+class Table:
+    """A daemon and its simulator."""
+
+    def __init__(self, house: House, name: str, live: Live) -> None:
+        self.name, self.run = name, house.folder / name
+        path = HERE / f"{SCENARIOS[name]}.toml"
+        scenario = load(path)
+        arguments = ("--scenario", str(path), "--run", str(self.run), "--link-elsewhere")
+        self.sim = start("sim", *arguments)
+        wait_for(self.run / "control", self.sim)
+        self.config = configure(self.run, scenario.game, scenario.settings)
+        public = house.folder / "server.pub"
+        public.write_text(f"underfelt-link-public {house.server_keys[0].decode()}\n")
+        with_link(self.config, [live.endpoint], public)
+        key = NewKey(name, load_public(self.run / "link.pub"))
+        assert live.order(RotateKey(key), "a.kim")["ok"]
+        self.daemon = start("table", "--config", str(self.config))
+
+    def claimed(self) -> bool:
+        if not (self.run / "journal").is_dir():
+            return False
+        rows = [event_of(r) for r in records_from(self.run / "journal", 0) if r.kind == OUTBOX]
+        return any(isinstance(event.body, Claimed) for event in rows)
+
+    def round(self) -> dict[str, Any]:
+        """The round's result, which `underfelt settle` finds too."""
+        exported = underfelt("journal", "export-round", str(self.run / "journal"), "1")
+        assert exported.returncode == 0, exported.stderr
+        found = json.loads(exported.stdout)
+        record = self.run / "round.json"
+        record.write_text(json.dumps(found["record"]), "utf-8")
+        assert json.loads(underfelt("settle", str(record)).stdout) == found["result"]
+        result: dict[str, Any] = found["result"]
+        return result
+
+    def kill(self) -> None:
+        for process in (self.sim, self.daemon):
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+
+    def ended(self) -> dict[str, Any]:
+        """The people have played to the end; the daemon stops without a word."""
+        out, err = self.sim.communicate(timeout=LIMIT_S)
+        assert self.sim.returncode == 0, out + err
+        self.daemon.send_signal(signal.SIGTERM)
+        out, err = self.daemon.communicate(timeout=LIMIT_S)
+        assert (self.daemon.returncode, err) == (0, ""), out
+        return self.round()
+
+
+def pool(ties: str) -> Pool:
+    level = Terms(
+        level="grand",
+        base_cents=BASE,
+        reset_cents=BASE,
+        rate_ppm=100_000,
+        shares={"royal flush": 100, "straight flush": 10},
+        ties=ties,  # type: ignore[arg-type]
+        tie_ms=0 if ties == "strict_order" else 50,
+    )
+    tables = {"mbs3": "MBS3", "mega": "MEGA"}
+    why = "both have one credit of a dollar and the same hands; agreed for this test"
+    return Pool(pool="main", terms=PoolTerms(tables=tables, equal_cost=why), levels=(level,))
+
+
+@contextmanager
+def tables_of(house: House, live: Live) -> Iterator[tuple[Table, Table]]:
+    made: list[Table] = []
+    try:
+        made += [Table(house, name, live) for name in ("mbs3", "mega")]
+        yield made[0], made[1]
+    finally:
+        for table in made:
+            table.kill()
+
+
+def watermarks(live: Live) -> dict[str, int]:
+    return {row["table"]: row["n"] for row in live.ask("journals")["journals"]}
+
+
+def awards_of(live: Live) -> dict[str, dict[str, Any]]:
+    return {row["hand"]: row for row in live.ask("awards")["awards"]}
+
+
+def pay(live: Live, award: str) -> None:
+    """Deck and hand are checked, two people with different roles approve, the money goes out."""
+    for order, person in (
+        (Verify(award), "k.lee"), (Approve(award), "k.lee"), (Approve(award), "m.ng"),
+        (Pay(award), "m.ng"),
+    ):  # fmt: skip
+        assert live.order(order, person) == {"ok": True, "by": [person]}
+
+
+def won(result: dict[str, Any], seat: int) -> int:
+    (row,) = [row for row in result["seats"] if row["seat"] == seat]
+    cents: int = row["wagers"]["progressive"]["win"]
+    return cents
+
+
+@pytest.mark.parametrize("ties", PAID)
+def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: Path) -> None:
+    clock = Busy()
+    with house_of(tmp_path, "mbs3", "mega") as house:
+        live = house.start(pools=(pool(ties),), clock=clock, beat_ms=1_000)
+        with tables_of(house, live) as (royal, straight):
+            wagered = {"mbs3": 1, "mega": 2}  # and what it wants drawn
+            live.until(lambda: watermarks(live) == wagered, LIMIT_S)
+            assert live.meter() == FULL
+            clock.free.clear()
+            live.until(lambda: royal.claimed() and straight.claimed(), LIMIT_S)
+            clock.free.set()
+            live.until(
+                lambda: [a["state"] for a in awards_of(live).values()] == ["locked"] * 2, LIMIT_S
+            )
+            for award in awards_of(live).values():
+                pay(live, award["award"])
+            results = royal.ended(), straight.ended()
+        check(ties, live, results)
+        live.stop()
+        with closing(house.store()) as store:
+            check_store(store)
+
+
+def check(ties: str, live: Live, results: tuple[dict[str, Any], ...]) -> None:
+    """Ordered, recorded and paid: the same cents at the tables and in the ledger."""
+    awards = awards_of(live)
+    assert sorted(award["order"] for award in awards.values()) == [1, 2]
+    assert {award["state"] for award in awards.values()} == {"paid"}
+    assert {award["policy"] for award in awards.values()} == {ties}
+    first = min(awards.values(), key=lambda award: int(award["order"]))["hand"]
+    found = [awards[hand]["cents"] for hand in HANDS]
+    assert (*found, live.meter()) == PAID[ties][first]
+    assert [won(results[0], 2), won(results[1], 4)] == found
+
+
+def check_store(store: Store) -> None:
+    """Taken in the same instant; nothing lost or made in any account."""
+    store.check()
+    events = list(store.events())
+    received = [row.received_ms for row in events if b'"what":"claimed"' in row.body]
+    assert len(received) == 2
+    assert max(received) - min(received) <= SAME_MS
