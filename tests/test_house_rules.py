@@ -21,6 +21,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.gamingday": ("controller.gamingday", "msgspec"),
+    "controller.doctor": ("controller", "record", "drivers", "zmq"),
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.config": ("controller.config", "controller.rules", "drivers.layout"),

@@ -94,7 +94,7 @@ def start(config: LiveConfig, *, today: date | None = None) -> Started:
     today = today or datetime.now().astimezone().date()
     check_spots(config)
     taken = chosen(config)
-    key = _key(config)
+    key = sealing_key(config)
     register = ChipRegister.open(
         config.chips.register,
         chips_key(config.chips.public_key),
@@ -257,7 +257,7 @@ def _settings(config: LiveConfig) -> Mapping[str, Any]:
     }
 
 
-def _key(config: LiveConfig) -> TableKey:
+def sealing_key(config: LiveConfig) -> TableKey:
     folder = os.environ.get("CREDENTIALS_DIRECTORY")
     credentials = Path(folder) if folder else None
     path = config.secret_path("keys.sealing", config.keys.sealing, credentials)

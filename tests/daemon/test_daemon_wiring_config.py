@@ -118,7 +118,7 @@ class Running:
 
     def whole(self) -> Any:
         """Every record stepped from the first one on."""
-        key = starting._key(self.started.config)
+        key = starting.sealing_key(self.started.config)
         cards = CardSealer(key, self.journal.journal_id, Noise())
         opening = starting.opening_of(self.started.config, TODAY)
         return replay(self.journal.records(), cards, opening, whole=True)

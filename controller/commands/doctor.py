@@ -1,0 +1,72 @@
+"""``underfelt doctor``: what is wrong on this machine, and how to mend it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from controller.cli import EX_OK
+from controller.commands.io import Arguments
+from controller.daemon.troubles import MARKS, Trouble, ill
+from controller.doctor.examine import Examined, examine
+
+EX_TROUBLE: Final = 1
+EPILOG: Final = """\
+Looks and changes nothing, except for one small file that is written beside the
+journal, synced and removed. A running table is not disturbed. Run it as the
+user of the daemon: rights are those of whoever asks.
+
+exit codes: 0 all well, 1 something is stopped or degraded
+
+examples:
+  underfelt doctor                        the machine alone
+  sudo -u underfelt underfelt doctor --config /etc/underfelt/table-1/table.toml
+  underfelt doctor --config table.toml --json
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt doctor", "Find what is wrong on this machine.", EPILOG)
+    parser.add_argument("--config", metavar="FILE", type=Path, help="the table's configuration")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    options = parser.parse_args(argv)
+    found: list[Examined] = []
+    for one in examine(options.config):
+        found.append(one)
+        if not options.json:
+            print("\n".join(told(one, width())), flush=True)
+    wrong = [trouble for one in found for trouble in one.found]
+    sick = ill(wrong)
+    if options.json:
+        print(json.dumps({"ok": not sick, "examined": [one.row() for one in found]}, indent=2))
+    else:
+        print(f"\n{len(wrong)} findings" if wrong else "\nall well")
+    return EX_TROUBLE if sick else EX_OK
+
+
+def width() -> int:
+    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+
+
+def told(one: Examined, columns: int) -> Iterator[str]:
+    if not one.found:
+        yield f"ok {one.name:14} {one.said}"[:columns]
+        return
+    yield f"   {one.name}"
+    for trouble in one.found:
+        yield from _trouble(trouble, columns)
+
+
+def _trouble(one: Trouble, columns: int) -> Iterator[str]:
+    head = f"{MARKS[one.level]:>2} {one.code:10} "
+    indent = " " * len(head)
+    said = textwrap.wrap(f"{one.about}: {one.what}", columns - len(head)) or [""]
+    yield head + said[0]
+    for line in said[1:]:
+        yield indent + line
+    for line in textwrap.wrap(f"-> {one.do}", columns - len(head), subsequent_indent="   "):
+        yield indent + line

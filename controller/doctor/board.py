@@ -1,0 +1,64 @@
+"""The board itself: supply, heat, clock, sockets that take anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from controller.daemon.troubles import Level, Trouble
+from controller.doctor.machine import Machine
+
+THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+HEAT: Final = "/sys/class/thermal/thermal_zone0/temp"
+HOT_C: Final = 80
+BITS: Final[tuple[tuple[int, str, Level, str], ...]] = (
+    (0, "E-DOC-050", "stopped", "now"),
+    (16, "E-DOC-051", "degraded", "since the start of the board"),
+    (2, "E-DOC-052", "degraded", "now"),
+    (18, "E-DOC-053", "note", "since the start of the board"),
+)
+"""Of the firmware's word: bit, code, level, when."""
+TOO_HOT: Final = "E-DOC-054"
+UNSYNCED: Final = "E-DOC-030"
+BEHIND: Final = "E-DOC-031"
+NO_RTC: Final = "E-DOC-032"
+OPEN_USB: Final = "E-DOC-080"
+DUMPS: Final = "E-DOC-081"
+SYNCED: Final = "/run/systemd/timesync/synchronized"
+OTHER_CLOCKS: Final = ("/run/chrony/chronyd.pid", "/run/ntpd.pid")
+
+
+def board(machine: Machine) -> Iterator[Trouble]:
+    word = machine.text(THROTTLED)
+    if word is not None:
+        bits = int(word, 16)
+        for bit, code, level, when in BITS:
+            if bits >> bit & 1:
+                yield Trouble(code, "board", level, when)
+    heat = machine.text(HEAT)
+    if heat is not None and int(heat) >= HOT_C * 1000:
+        yield Trouble(TOO_HOT, "board", "degraded", f"{int(heat) // 1000} degrees")
+
+
+def clock(machine: Machine, now_ms: int, last_record_ms: int | None) -> Iterator[Trouble]:
+    if not any(machine.is_there(name) for name in (SYNCED, *OTHER_CLOCKS)):
+        yield Trouble(UNSYNCED, "clock", "degraded")
+    if last_record_ms is not None and now_ms < last_record_ms:
+        behind = (last_record_ms - now_ms) / 1000
+        yield Trouble(BEHIND, "clock", "degraded", f"{behind:.0f} s behind the journal")
+    if not machine.names("/sys/class/rtc"):
+        yield Trouble(NO_RTC, "clock", "note")
+
+
+def sockets(machine: Machine) -> Iterator[Trouble]:
+    """Whoever plugs something in must not have a keyboard or a network by it."""
+    usb = machine.names("/sys/bus/usb/devices")
+    for hub in (name for name in usb if name.startswith("usb")):
+        allowed = machine.text(f"/sys/bus/usb/devices/{hub}/authorized_default")
+        if allowed == "1":
+            yield Trouble(OPEN_USB, hub, "degraded", "authorized_default is 1")
+    pattern = machine.text("/proc/sys/kernel/core_pattern") or ""
+    if pattern.startswith("|") or "/" in pattern:
+        kept = machine.text("/etc/systemd/coredump.conf.d/underfelt.conf") or ""
+        if "Storage=none" not in kept:
+            yield Trouble(DUMPS, "core dumps", "degraded", pattern[:60])

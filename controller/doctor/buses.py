@@ -1,0 +1,54 @@
+"""I2C and GPIO: are they switched on, ours to use, and is the library behind them a real one?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Final
+
+from controller.daemon.troubles import Trouble
+from controller.doctor.machine import Machine
+from drivers.layout import TableLayout
+
+NO_BUS: Final = "E-DOC-020"
+BUS_NOT_OURS: Final = "E-DOC-021"
+NO_PINS: Final = "E-DOC-022"
+PINS_NOT_OURS: Final = "E-DOC-023"
+STUB: Final = "E-DOC-024"
+SYMBOL: Final = "gpiochip_open"
+"""A function that the real lgpio has: the package without its C part imports too, and is empty."""
+CHIPS: Final = ("/dev/gpiochip4", "/dev/gpiochip0")
+"""Raspberry Pi 5 with older kernels, and all others."""
+
+Load = Callable[[str], object]
+
+
+def buses(machine: Machine, layout: TableLayout, load: Load = import_module) -> Iterator[Trouble]:
+    transport = layout.transport
+    if layout.chips and transport.bus == "smbus2.SMBus":
+        bus = transport.bus_argument
+        if not machine.is_there(bus):
+            others = [name for name in machine.names("/dev") if name.startswith("i2c-")]
+            listed = f"; there is {', '.join(others)}" if others else ""
+            yield Trouble(NO_BUS, "I2C", "stopped", f"{bus}{listed}")
+        elif not machine.may_use(bus):
+            group = machine.group_of(bus)
+            yield Trouble(BUS_NOT_OURS, "I2C", "stopped", f"{bus} belongs to group {group}")
+    if layout.pins and transport.pin_factory.startswith("gpiozero.pins.lgpio"):
+        yield from _pins(machine, load)
+
+
+def _pins(machine: Machine, load: Load) -> Iterator[Trouble]:
+    there = [chip for chip in CHIPS if machine.is_there(chip)]
+    if not there:
+        yield Trouble(NO_PINS, "GPIO", "stopped", " and ".join(CHIPS))
+    elif not machine.may_use(there[0]):
+        group = machine.group_of(there[0])
+        yield Trouble(PINS_NOT_OURS, "GPIO", "stopped", f"{there[0]} belongs to group {group}")
+    try:
+        real = hasattr(load("lgpio"), SYMBOL)
+        said = f"lgpio has no {SYMBOL}"
+    except ImportError as error:
+        real, said = False, str(error)
+    if not real:
+        yield Trouble(STUB, "GPIO", "stopped", said)

@@ -1,0 +1,59 @@
+"""The machine as the doctor looks at it: files under a root, and whom the daemon runs as.
+
+Read-only. ``root`` is ``/``; a test gives a folder that looks like a sick Pi.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    root: Path = Path("/")
+    uid: int = field(default_factory=os.geteuid)
+    groups: frozenset[int] = field(
+        default_factory=lambda: frozenset((*os.getgroups(), os.getegid()))
+    )
+
+    def path(self, name: str | Path) -> Path:
+        """A path of the machine; what is relative is ours and stands as it is."""
+        given = Path(name)
+        return self.root / given.relative_to("/") if given.is_absolute() else given
+
+    def text(self, name: str | Path) -> str | None:
+        """What a file says, without the end of the line; None if it cannot be read."""
+        try:
+            return self.path(name).read_text("utf-8", "replace").rstrip("\0\n")
+        except OSError:
+            return None
+
+    def is_there(self, name: str | Path) -> bool:
+        return self.path(name).exists()
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            return sorted(os.listdir(self.path(folder)))
+        except OSError:
+            return []
+
+    def is_device(self, name: str | Path) -> bool:
+        return stat.S_ISCHR(self.path(name).stat().st_mode)
+
+    def may_use(self, name: str | Path) -> bool:
+        """Reading and writing, by owner, group and mode: whoever runs the daemon, not who asks."""
+        about = self.path(name).stat()
+        if self.uid == 0:
+            return True
+        shift = 6 if about.st_uid == self.uid else 3 if about.st_gid in self.groups else 0
+        return (about.st_mode >> shift) & 0o6 == 0o6
+
+    def group_of(self, name: str | Path) -> str:
+        """The group to join for it."""
+        try:
+            return self.path(name).group()
+        except KeyError:
+            return str(self.path(name).stat().st_gid)
