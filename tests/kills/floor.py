@@ -31,6 +31,9 @@ from tests.link.client.files import with_link
 PATIENCE_S: Final = 120.0
 """Only so that a hang ends; nothing is measured."""
 LOOK_S: Final = 0.02
+QUICK_S: Final = 0.001
+DAWDLE_S: Final = 30.0
+"""A round of people has two or three events."""
 PASSWORD: Final = "three cards and a river"
 SETTINGS: Final = "[server]\nbeat_ms = 500\nlease_ms = 1000\n"
 CLI: Final = (sys.executable, "-m", "controller.cli")
@@ -288,6 +291,15 @@ class Floor:
 
         until(moved, lambda: f"no acknowledgement: {self.standing()}")
 
+    def await_event(self, name: str) -> None:
+        """This table has just written an event into its journal; not for ever, people dawdle."""
+        witness = next(table.witness for table in self.tables if table.name == name)
+        witness.look()
+        before, end = witness.written, time.monotonic() + DAWDLE_S
+        while witness.written == before and time.monotonic() < end:
+            time.sleep(QUICK_S)
+            witness.look()
+
     def _complain_of_the_dead(self) -> None:
         for worker in (self.server, *(table.worker for table in self.tables)):
             if not worker.alive:
@@ -325,7 +337,7 @@ class Floor:
                 self.problems.append(f"{worker.name} ended with {code}: {worker.last_words()}")
 
     def _drained(self, table: Table) -> bool:
-        if table.people is None:
+        if table.witness.under_way or table.people is None:
             return not table.witness.under_way
         told = underfelt("status", "--config", str(table.folder / "table.toml"), "--json").stdout
         return '"waiting":0' in told.replace(" ", "")

@@ -37,7 +37,7 @@ from record.link.events import (
 from record.link.keys import load_public, load_secret
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of, outbox_body
-from tests.kills.witness import Notebook, watched
+from tests.kills.witness import watched
 
 PACE_S: Final = 0.03
 """Between two rounds."""
@@ -77,7 +77,6 @@ class Load:
 
     def __init__(self, folder: Path, name: str, seed: str) -> None:
         self._folder, self._name, self._seed = folder, name, seed
-        self._notebook = Notebook(folder / "witness")
         self._journal = Journal.open(
             folder / "journal", table=name, segment_bytes=SEGMENT_BYTES, now_ms=now_ms()
         )
@@ -92,7 +91,6 @@ class Load:
                 self._round = body.round
         self._left = self._bodies()[written:] if written else []
         self._sent = self._places.last
-        self._notebook.note("w", self._sent)
 
     def _bodies(self) -> list[AnyBody]:
         return round_of(self._round, random.Random(f"{self._seed}/{self._name}/{self._round}"))
@@ -105,7 +103,6 @@ class Load:
             at = self._journal.append(OUTBOX, outbox_body(self._sent, body), at_ms)
             events.append(Event(self._sent, at.seq, at.hash.hex(), at_ms, body))
         self._journal.sync()
-        self._notebook.note("w", self._sent)
         return events
 
     def _client(self, endpoint: str, server_key: Path) -> LinkClient:

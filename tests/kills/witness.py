@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from controller.link.client import LinkClient
+from record.link.messages import Event
 
 Word = Literal["w", "a", "h"]
 LINE: Final = 16
@@ -44,6 +45,11 @@ def watched(path: Path) -> type[LinkClient]:
     notebook = Notebook(path)
 
     class Watched(LinkClient):
+        def released(self, outbox: Sequence[Event], journal: Mapping[str, Any], sent: int) -> None:
+            if outbox:
+                notebook.note("w", sent)
+            super().released(outbox, journal, sent)
+
         def _take(self, frames: list[bytes]) -> None:
             notebook.heard(frames[0])
             super()._take(frames)
