@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql test demo check mutation rounds fuzz scenarios crash e2e slow bench docs clean
+.PHONY: help setup postgresql test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,6 +55,10 @@ crash: setup ## power cuts, kills and broken disks at every place of a round of 
 
 e2e: setup ## every scenario with real processes over ptys, several tables side by side
 	$(BIN)/python -m tests.e2e.run --report docs/reports/e2e.md
+
+kills: setup ## a thousand kills of link server and tables under load: make kills SQLITE=60 POSTGRESQL=10
+	$(BIN)/python -m tests.kills.run --sqlite $(or $(SQLITE),1000) --postgresql $(or $(POSTGRESQL),100) \
+	  --report docs/reports/kills.md
 
 slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
 	$(BIN)/pytest -n 2 -m slow
