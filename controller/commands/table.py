@@ -21,11 +21,13 @@ from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
+from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
 from controller.daemon.verbs import Verbs
 from controller.rules.errors import UnderfeltError
 from record.journal import JournalError
 from record.link.keys import KeyFileError
+from record.private import keep_memory_private
 
 EX_TEMPFAIL: Final = 75
 
@@ -50,10 +52,13 @@ def run(argv: list[str]) -> int:
         alone = Alone.from_text(options.meter, options.selection)
     except ValueError as error:
         parser.error(str(error))
+    keep_memory_private()
     try:
         config = load_live(options.config, starting.KINDS)
         if alone != Alone() and not config.simulated:
             parser.error("--meter and --selection are for a table with simulated devices")
+        if not config.simulated:
+            audit(bool(sys.flags.inspect))
         started = starting.start(config)
     except FileNotFoundError as error:
         return _refused(f"{error.filename}: no such file", EX_NOINPUT)

@@ -36,6 +36,7 @@ from link.server.start import start
 from link.store.errors import StoreError
 from record.link.keys import KeyFileError
 from record.notify import Notifier
+from record.private import keep_memory_private
 
 TEXT: Final = (
     "The progressive-link server: underfelt link --config FILE runs it; the verbs look after it."
@@ -56,6 +57,7 @@ def _serve(argv: list[str]) -> int:
     parser.add_argument("--config", required=True, metavar="FILE", help="link.toml")
     options = parser.parse_args(argv)
     log, notifier = Log(), Notifier.from_environment()
+    keep_memory_private()
     try:
         config = load_config(options.config)
         running = start(config, log, notifier)
