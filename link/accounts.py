@@ -38,6 +38,7 @@ MAY: Final[Mapping[str, tuple[str, ...]]] = {
     "pay": ("supervisor", "manager"),
     "reject": ("supervisor", "manager"),
     "accept": ("supervisor", "manager", "engineer"),
+    "retire": ("supervisor", "manager", "engineer"),
     "resume": ("supervisor", "manager", "engineer"),
     "restore": ("manager", "engineer"),
     "change": ("manager", "engineer"),

@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
+    "controller.link.once": ("record", "zmq"),
     "controller.config": ("controller.config", "controller.rules", "drivers.layout"),
     "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
     "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),

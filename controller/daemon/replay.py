@@ -42,7 +42,7 @@ UNLOCK: Final = "unlock"
 PASSIVE: Final = frozenset(
     (
         "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
-        "deckwatch", "odometer",
+        "deckwatch", "odometer", "retired",
     )
 )  # fmt: skip
 """Evidence that changes nothing of what the table resumes with."""

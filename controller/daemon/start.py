@@ -35,6 +35,7 @@ from controller.daemon.writer import Writer
 from controller.link.cursor import Places
 from controller.rules.books import BOOKS
 from controller.rules.engine.state import Phase
+from controller.rules.errors import UnderfeltError
 from controller.selection.selector import Selector
 from controller.signed.keys import load_public
 from controller.staff.attempts import Attempt, Attempts
@@ -55,6 +56,13 @@ MIB, KIB = 1 << 20, 1 << 10
 
 class WrongKey(ValueError):
     """The sealing key is not the one that the round under way was sealed with."""
+
+
+class Retired(UnderfeltError):
+    """The journal was closed for good: exit 78."""
+
+    exit_code = 78
+    code = "E-RUN-006"
 
 
 class OtherGame(ValueError):
@@ -211,6 +219,9 @@ def _kept(journal: Journal) -> _Kept:
             kept.configuration = str(load(record.body).get("in_force", ""))
         elif record.kind == OUTBOX:
             kept.places.take(record)
+        elif record.kind == "retired":
+            text = "this journal was closed for good; underfelt retire puts it aside"
+            raise Retired(f"record {record.seq}: {text} ({Retired.code})")
     return kept
 
 

@@ -26,6 +26,7 @@ from controller.link.session import (
     Head,
     Identity,
     Moment,
+    Prove,
     Pulse,
     Send,
     Session,
@@ -121,6 +122,8 @@ class LinkClient:
                         break
                 case Fetch():
                     self._fetch(do)
+                case Prove(seq):
+                    self._prove(seq)
                 case Tell(message):
                     self._put(Heard(message))
                 case Pulse(asked_ms):
@@ -237,6 +240,17 @@ class LinkClient:
         reading.add_done_callback(
             lambda done: self._loop.call_soon_threadsafe(self._read, fetch, done)
         )
+
+    def _prove(self, seq: int) -> None:
+        reading = self._reader.submit(self._cursor.hash_of, seq)
+        reading.add_done_callback(
+            lambda done: self._loop.call_soon_threadsafe(self._proved, seq, done)
+        )
+
+    def _proved(self, seq: int, done: Any) -> None:
+        """What cannot be read now, or is past its retention, is asked for at the next greeting."""
+        if not done.cancelled() and done.exception() is None and done.result():
+            self._act(self.session.proved(seq, done.result(), moment()))
 
     def _read(self, fetch: Fetch, done: Any) -> None:
         error = done.exception() if not done.cancelled() else None

@@ -86,6 +86,12 @@ class Cursor:
             if record.kind == OUTBOX and outbox_number(record.body) >= first:
                 yield event_of(record)
 
+    def hash_of(self, seq: int) -> str:
+        """Of a record, as the folder has it now; nothing if it is not there any more."""
+        for record in records_from(self._folder, seq, self._disk):
+            return record.hash.hex() if record.seq == seq else ""
+        return ""
+
     def seq_after(self, acked: int) -> int:
         """The first record that the server may still need."""
         if acked >= self._places.last:

@@ -112,6 +112,13 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
+class Prove:
+    """Read the hash of this record from the journal, and bring it with ``proved``."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """For the writer: what the server said."""
 
@@ -134,7 +141,7 @@ class Trouble:
     closed: bool = False
 
 
-Do = Dial | HangUp | Send | Fetch | Tell | Pulse | Trouble
+Do = Dial | HangUp | Send | Fetch | Prove | Tell | Pulse | Trouble
 
 
 class Session:
@@ -322,6 +329,8 @@ class Session:
         if self.outbox.caught_up:
             self.halted = self._said = ""
         out.append(Tell(welcome))
+        if 0 < welcome.seq < self.head.seq:
+            out.append(Prove(welcome.seq))
         return [*out, *self._pulse(self._hello_ms, now), *self.tick(now)]
 
     def _refused(self, refused: Refused, now: Moment) -> list[Do]:
@@ -420,6 +429,10 @@ class Session:
                 out.append(Send(event))
                 self.outbox.sent(event.n, now.ms)
         return out + self._pump(now)
+
+    def proved(self, seq: int, hash: str, now: Moment) -> list[Do]:
+        """The record as it stands on disk; the server compares it with what it was told once."""
+        return [Send(Checkpoint(seq, hash, now.wall_ms))] if self.stage == "open" else []
 
     def unread(self) -> None:
         """The journal could not be read just now; it is asked again with the next beat."""

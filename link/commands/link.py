@@ -2,6 +2,7 @@
 
 underfelt link --config link.toml
 underfelt link init DIR | status | check | backup | restore
+underfelt link journals | accept | resume | retire | transfer | decommission
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from link.commands.io import (
     print_answer,
 )
 from link.commands.link_init import declare_init, init
+from link.commands.link_journals import VERBS as JOURNALS
 from link.commands.link_store import backup, check, declare_backup, declare_check, declare_restore
 from link.commands.link_store import restore as restore_backup
 from link.commands.verbs import Verb, run_verb, usage
@@ -138,4 +140,5 @@ VERBS: Final = {
         "a backup into an empty store; two people",
         "restore /backup/link-1 --why 'disk' --by m.ng --by k.lee --config link.toml",
     ),
+    **JOURNALS,
 }

@@ -19,7 +19,7 @@ class Verb(NamedTuple):
 
 
 def usage(command: str, text: str, verbs: Mapping[str, Verb]) -> str:
-    rows = "\n".join(f"  {name:9} {verb.text}" for name, verb in verbs.items())
+    rows = "\n".join(f"  {name:12} {verb.text}" for name, verb in verbs.items())
     examples = "\n".join(f"  underfelt {command} {verb.example}" for verb in verbs.values())
     head = f"usage: underfelt {command} VERB [ARGUMENT ...]\n\n{text}\n\n"
     return f"{head}verbs:\n{rows}\n\nexamples:\n{examples}\n"

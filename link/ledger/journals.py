@@ -7,7 +7,8 @@ before one seen earlier, means a copied or restored card: it is halted and peopl
 from __future__ import annotations
 
 from link.ledger.errors import PoolError
-from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume
+from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume, Retire
+from link.ledger.rounds import OPEN
 from link.ledger.state import Journal, State
 
 FORK = "E-LNK-030"
@@ -88,6 +89,21 @@ def resume(state: State, order: Resume) -> None:
     state.touch_journal(journal)
 
 
+def retire(state: State, order: Retire) -> None:
+    journal = find(state, order.journal)
+    if journal.state not in ("active", "halted"):
+        raise PoolError("E-POOL-026", f"journal {order.journal} is {journal.state} already")
+    waiting = [held.award for book in journal.rounds.values() for held in book.awards
+               if held.state in OPEN]  # fmt: skip
+    if waiting:
+        raise PoolError(
+            "E-POOL-026",
+            f"journal {order.journal}: award {waiting[0]} is not paid or rejected; end it first",
+        )
+    journal.state, journal.why = "retired", order.why
+    state.touch_journal(journal)
+
+
 def restore(state: State, order: Restore) -> None:
     """People say why the journal's end lies before one that was seen."""
     if not order.journal:
@@ -103,6 +119,14 @@ def restore(state: State, order: Restore) -> None:
     if journal.state == "halted" and WENT_BACK in journal.why:
         journal.state, journal.why = "active", ""
     state.touch_journal(journal)
+
+
+def witnessed(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:
+    """What is wrong with the record that stood last before the table's hello, as it is now."""
+    asked, known = journal.witness
+    if seq != asked or hash == known:
+        return None
+    return FORK, f"record {seq} has two hashes: {known} was seen, now {hash}"
 
 
 def moved(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:

@@ -31,7 +31,7 @@ from link.ledger.loading import load
 from link.ledger.mystery import Sealer
 from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Person
 from link.ledger.pools import check_plan, digest
-from link.ledger.state import REMEMBERED_HASHES, Journal, Poison, Reply, State
+from link.ledger.state import NO_WITNESS, REMEMBERED_HASHES, Journal, Poison, Reply, State
 from link.ledger.terms import Pool, PoolTerms, check_pools
 from link.rows import EventRow, Group, Saved
 from record.link import events as ev
@@ -41,7 +41,7 @@ from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Note
 Recall = Callable[[str, int], str | None]
 """The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
-TWO_PEOPLE: Final = (o.Resume, o.Restore, o.Change, o.Transfer, o.Close)
+TWO_PEOPLE: Final = (o.Resume, o.Retire, o.Restore, o.Change, o.Transfer, o.Close)
 OWN: Final = (o.Open, o.Link, o.Draw, o.Select, o.LockTies, o.Propose, o.Halt, o.Alarm)
 """The server gives these itself."""
 NOBODY: Final = PoolTerms(tables={})
@@ -56,6 +56,8 @@ class Greeting:
     n: int
     refused: Refused | None = None
     replies: list[Reply] = field(default_factory=list)
+    seq: int = 0
+    """The record whose hash the table must tell again; 0: none."""
 
 
 class Ledger:
@@ -135,8 +137,11 @@ class Ledger:
         if refused is not None:
             return Greeting(0, refused)
         journal = self.state.journals[message.journal]
+        known = max((journal.head_seq, journal.head_hash), (journal.seq, journal.hash))
+        if known[0] < message.seq and journal.witness == NO_WITNESS:
+            journal.witness = known
         self._seen(journal, message.seq, message.head, received_ms)
-        return Greeting(journal.n, None, self._again(journal))
+        return Greeting(journal.n, None, self._again(journal), journal.witness[0])
 
     def _welcome(self, table: str, message: Hello, received_ms: int) -> Refused | None:
         state = self.state
@@ -173,6 +178,8 @@ class Ledger:
             return Refused("E-LNK-013", "this journal is not known for this table; say hello first")
         if journal.state == "halted":
             return Refused("E-LNK-015", f"halted: {journal.why}"[:500], halted=True)
+        if journal.state == "retired":
+            return Refused("E-LNK-021", f"retired: {journal.why}"[:500])
         if journal.state != "active":
             text = f"journal {journal.journal} is {journal.state}; two people must accept a new one"
             return Refused("E-LNK-013", text)
@@ -205,7 +212,11 @@ class Ledger:
         known = self.state.journals.get(journal)
         refused = self._refusal(table, known)
         if refused is None and known is not None:
-            wrong = journals.moved(known, message.seq, message.hash)
+            wrong = journals.witnessed(known, message.seq, message.hash)
+            if known.witness[0] == message.seq and wrong is None:
+                known.witness = NO_WITNESS
+                return [(table, Noted(message.seq))]
+            wrong = wrong or journals.moved(known, message.seq, message.hash)
             if wrong is None:
                 self._seen(known, message.seq, message.hash, received_ms)
                 return [(table, Noted(message.seq))]
@@ -365,6 +376,8 @@ class Ledger:
                 journals.accept(state, order, by)
             case o.Resume():
                 journals.resume(state, order)
+            case o.Retire():
+                journals.retire(state, order)
             case o.Restore():
                 journals.restore(state, order)
             case o.Propose():

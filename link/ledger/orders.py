@@ -81,6 +81,14 @@ class Resume(OrderBody, frozen=True, tag="resume"):
     skip_hash: str = ""
 
 
+class Retire(OrderBody, frozen=True, tag="retire"):
+    """Nothing more is taken from a journal: consent to clear the memory of its table; two people.
+    What the table plays from now on stands in a new journal, which people must accept."""
+
+    journal: JournalId
+    why: Why
+
+
 class Restore(OrderBody, frozen=True, tag="restore"):
     """Something was put back from a copy; two people. With a journal: its head went back to here.
     Without: the server's own store."""
@@ -207,6 +215,7 @@ Order = (
     | Reject
     | Accept
     | Resume
+    | Retire
     | Restore
     | Change
     | Link

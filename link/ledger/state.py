@@ -39,6 +39,9 @@ REMEMBERED_HASHES: Final = 16
 """Events of a journal whose hash is known without asking the store."""
 
 
+NO_WITNESS: Final = (0, "")
+
+
 class Poison(Exception):
     """An event that breaks the rules: not applied, the journal is halted. Raised before anything
     has changed."""
@@ -68,6 +71,7 @@ class Journal:
         "table",
         "wanted",
         "why",
+        "witness",
     )
 
     def __init__(self, journal: str, table: str, state: JournalState) -> None:
@@ -81,6 +85,9 @@ class Journal:
         self.skip_hash = ""
         self.hashes: dict[int, str] = {}
         self.selection: Selection | None = None
+        self.witness = NO_WITNESS
+        """The head before the last hello, until the table has told its hash again. Not stored: the
+        next hello asks anew."""
         self.wanted: SelectionWanted | None = None
         """Answered before the group ends: never stored."""
 

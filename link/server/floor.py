@@ -128,7 +128,15 @@ class Floor:
         self._out.append(
             (
                 session,
-                Welcome(version, self._server, self.epoch, greeting.n, self._beat_ms, meters),
+                Welcome(
+                    version,
+                    self._server,
+                    self.epoch,
+                    greeting.n,
+                    self._beat_ms,
+                    meters,
+                    greeting.seq,
+                ),
             )
         )
         self._reply(greeting.replies)

@@ -78,6 +78,7 @@ MoneyOrder = (
     | money.Reject
     | money.Accept
     | money.Resume
+    | money.Retire
     | money.Restore
     | money.Change
     | money.Transfer

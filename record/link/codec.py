@@ -100,8 +100,10 @@ def encode_body(body: AnyBody) -> bytes:
 
 def for_version(message: M, version: int) -> M:
     """As a table of this version knows it: what came later is left out."""
-    if version >= 2 or not isinstance(message, Welcome | Ack | Beat) or not message.meters:
+    if version >= 2 or not isinstance(message, Welcome | Ack | Beat):
         return message
+    if isinstance(message, Welcome):
+        message = msgspec.structs.replace(message, seq=0)
     return msgspec.structs.replace(message, meters=tuple(map(_first_version, message.meters)))
 
 

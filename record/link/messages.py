@@ -131,6 +131,10 @@ class Welcome(Message, frozen=True, tag="welcome"):
     """The server has this journal's events up to here: send what follows."""
     beat_ms: Annotated[int, msgspec.Meta(ge=100, le=60_000)]
     meters: tuple[MeterValue, ...]
+    seq: Count = 0
+    """The journal's last record that the server knew of before this hello; 0 if there was none.
+    Answer with a checkpoint of this number and what its hash is **now**: a journal that somebody
+    rewrote is found by it, however long it has become since."""
 
 
 class Ack(Message, frozen=True, tag="ack"):

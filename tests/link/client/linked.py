@@ -20,6 +20,7 @@ from controller.link.session import (
     Head,
     Identity,
     Moment,
+    Prove,
     Pulse,
     Send,
     Session,
@@ -131,6 +132,10 @@ class LinkedTable(CrashTable):
                     events = self._cursor.recent(first, last) or self._cursor.read(first, last)
                     self._wire(lambda fetch=one, events=events: self.do(
                         session.fetched(fetch, events, self.now())))  # fmt: skip
+                case Prove(seq):
+                    digest = self._cursor.hash_of(seq)
+                    self._wire(lambda seq=seq, digest=digest: self.do(
+                        session.proved(seq, digest, self.now())))  # fmt: skip
                 case Tell(message):
                     self._later(Heard(message))
                 case Pulse(asked_ms):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from link.ledger.errors import PoolError
-from link.ledger.orders import Accept, Order, Person, Restore, Resume
+from link.ledger.orders import Accept, Order, Person, Reject, Restore, Resume, Retire
 from record.link.events import Claim, Claimed, Contributed, Wager
-from record.link.messages import Ack, Checkpoint, Event, Noted
+from record.link.messages import Ack, Checkpoint, Event, Noted, Refused
 from tests.link.ledger.support import (
     ANNA,
     BEN,
@@ -295,7 +295,7 @@ def test_a_new_journal_waits_for_two_people() -> None:
     # The old card is out; its award lives on.
     event = Event(3, 3, OTHER, 0, Contributed(2, (Wager(1, 100),)))
     ((_, told),) = floor.ledger.take("T1", old, event, 0)
-    assert told.code == "E-LNK-013"  # type: ignore[union-attr]
+    assert told.code == "E-LNK-021"  # type: ignore[union-attr]
     assert floor.state_of("pool/1/1") == "locked"
     assert refusal(floor, Accept(old), ANNA).code == "E-POOL-026"
     floor.check()
@@ -332,3 +332,59 @@ def test_a_known_journal_stays_with_its_table() -> None:
     greeting = floor.ledger.hello("T2", said, 0)
     assert greeting.refused is not None
     assert greeting.refused.code == "E-LNK-013"
+
+
+# --- retired --------------------------------------------------------------------------------------
+
+
+def test_two_people_retire_a_journal_and_nothing_more_is_taken() -> None:
+    floor = Floor()
+    floor.bet("T1", 1, 1)
+    journal = floor.tables["T1"].journal
+    assert refusal(floor, Retire(journal, "new card"), ANNA).code == "E-POOL-023"
+    floor.order(Retire(journal, "new card"), (ANNA, BEN))
+    assert refused(floor.bet("T1", 2, 1)).code == "E-LNK-021"
+    told = floor.hello("T1").refused
+    assert told is not None
+    assert (told.code, told.text, told.halted) == ("E-LNK-021", "retired: new card", False)
+    assert refusal(floor, Retire(journal, "again"), (ANNA, BEN)).code == "E-POOL-026"
+    floor.check()
+
+
+def test_a_journal_with_an_award_that_waits_is_not_retired() -> None:
+    floor = Floor()
+    award = floor.hit("T1", 1).awards[0].award
+    journal = floor.tables["T1"].journal
+    assert refusal(floor, Retire(journal, "new card"), (ANNA, BEN)).code == "E-POOL-026"
+    floor.order(Reject(award, "no hand"), ANNA)
+    floor.order(Retire(journal, "new card"), (ANNA, BEN))
+    assert floor.store.journals[journal].state == "retired"
+    floor.check()
+
+
+# --- the record that the server knew last ---------------------------------------------------------
+
+
+def test_a_hello_is_asked_for_the_record_known_before() -> None:
+    floor = Floor()
+    table = floor.tables["T1"]
+    floor.bet("T1", 1, 1)
+    known, digest = table.seq, table.head
+    assert floor.hello("T1").seq == 0  # the end is the one known
+    grown = {"seq": known + 5, "head": OTHER}
+    assert floor.hello("T1", **grown).seq == known
+    assert floor.hello("T1", seq=known + 9, head=OTHER).seq == known  # until it is told
+    told = floor.ledger.checkpoint("T1", table.journal, Checkpoint(known, digest, 1), 1)
+    assert told == [("T1", Noted(known))]
+    assert floor.hello("T1", seq=known + 9, head=OTHER).seq == 0
+
+
+def test_another_hash_for_the_record_known_before_is_a_fork() -> None:
+    floor = Floor()
+    table = floor.tables["T1"]
+    floor.bet("T1", 1, 1)
+    assert floor.hello("T1", seq=table.seq + 5, head=OTHER).seq == table.seq
+    ((_, told),) = floor.ledger.checkpoint("T1", table.journal, Checkpoint(table.seq, OTHER, 1), 1)
+    assert isinstance(told, Refused)
+    assert (told.code, told.halted) == ("E-LNK-030", True)
+    assert refused(floor.bet("T1", 2, 1)).code == "E-LNK-015"

@@ -1,0 +1,149 @@
+"""``underfelt retire``: clear a table's memory, with the consent of two people at the link."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.commands.io import Arguments
+from controller.config import ConfigError
+from controller.config.live import LiveConfig, load_live
+from controller.daemon import start as starting
+from controller.daemon.identity import program_hash
+from controller.daemon.linking import link_keys
+from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
+from controller.link.once import NoAnswer, greet
+from controller.rules.errors import UnderfeltError
+from record.journal import JournalError
+from record.journal.reader import JournalReader, Report
+from record.link.keys import KeyFileError
+from record.link.messages import VERSIONS, Checkpoint, FromServer, Hello, Refused, Welcome
+
+EX_UNAVAILABLE: Final = 69
+EX_TEMPFAIL: Final = 75
+CONSENT: Final = "E-LNK-021"
+EPILOG: Final = """\
+The daemon must be stopped. The first time, the journal is closed for good: its
+counters are its last record, and the link server is told where it ends. Then
+two people consent at the server (underfelt link retire). The second time, the
+journal is put aside; nothing is deleted. The next start begins a new journal,
+which two people must accept at the server (underfelt link accept).
+
+exit codes: 0 put aside, 75 people or the link must act first, 69 no server
+
+example: underfelt retire --config /etc/underfelt/table-1/table.toml
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt retire", "Clear a table's memory.", EPILOG)
+    parser.add_argument("--config", required=True, metavar="FILE", help="the table's configuration")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+    options = parser.parse_args(argv)
+    try:
+        row = retire(load_live(options.config, starting.KINDS))
+    except FileNotFoundError as error:
+        return _refused(f"{error.filename}: no such file", EX_NOINPUT)
+    except ConfigError as error:
+        return _refused(str(error), EX_CONFIG)
+    except NoAnswer as error:
+        return _refused(f"{error}; nothing was put aside (E-RUN-008)", EX_UNAVAILABLE)
+    except (UnderfeltError, JournalError, KeyFileError) as error:
+        return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
+    print(json.dumps(row) if options.json else row["said"])
+    return EX_OK if row["put_aside"] else EX_TEMPFAIL
+
+
+def _refused(text: str, code: int) -> int:
+    print(f"underfelt retire: {text}", file=sys.stderr)
+    return code
+
+
+def retire(config: LiveConfig) -> dict[str, Any]:
+    if config.link is None:
+        text = "no link is configured, so nobody can consent; give the table another journal.path"
+        raise NotNow("E-RUN-009", text)
+    ended = _sealed(config)
+    report, events = _end(config.journal.path)
+    answers = _told(config, report, events)
+    row = {"journal": report.journal_id, "sealed_now": ended, "put_aside": ""}
+    first = answers[0]
+    if isinstance(first, Refused) and first.code == CONSENT:
+        aside = put_aside(config.journal.path, report.journal_id)
+        said = f"{report.journal_id}: put aside as {aside}; the next start begins a new journal"
+        return {**row, "put_aside": str(aside), "said": said}
+    if isinstance(first, Refused):
+        raise NotNow("E-RUN-007", f"the link server says: {first.text} ({first.code})")
+    assert isinstance(first, Welcome)
+    if first.n != events:
+        text = f"the link server has {first.n} of {events} events of this journal"
+        raise NotNow("E-RUN-007", text)
+    said = (
+        f"{report.journal_id}: closed for good; its counters are record {report.last_seq}. Now two"
+        f" people at the link server: underfelt link retire {report.journal_id[:12]}; then again"
+        " underfelt retire here"
+    )
+    return {**row, "said": said}
+
+
+def _sealed(config: LiveConfig) -> bool:
+    """True if it was done now: only with every event at the server."""
+    if not config.journal.path.is_dir():
+        raise NotNow("E-RUN-007", f"{config.journal.path}: there is no journal")
+    try:
+        started = starting.start(config)
+    except starting.Retired:
+        return False
+    try:
+        events = started.replayed.memory.sent or 0
+        journal = started.journal
+        head = journal.next_seq - 1, journal.head.hex()
+        first = greet(*_who(config), (_hello(config, journal.journal_id, events, *head),))[0]
+        if not isinstance(first, Welcome) or first.n != events:
+            taken = first.n if isinstance(first, Welcome) else 0
+            said = first.text if isinstance(first, Refused) else f"it has {taken} of {events}"
+            text = f"the link server does not have all events of this journal: {said}"
+            raise NotNow("E-RUN-007", f"{text}; start the table and let it send them")
+        seal(started, time.time_ns() // 1_000_000)
+    finally:
+        started.frames.close()
+        started.journal.close()
+    return True
+
+
+def _end(folder: Path) -> tuple[Report, int]:
+    """Where the journal ends, and the events that its last record counts."""
+    reader = JournalReader(folder, last=1)
+    last = list(reader.records())[-1]
+    assert last.kind == RETIRED
+    return reader.report(), int(json.loads(last.body)["events"] or 0)
+
+
+def _told(config: LiveConfig, report: Report, events: int) -> list[FromServer]:
+    end = report.last_seq, report.head.hex()
+    hello = _hello(config, report.journal_id, events, *end)
+    return greet(*_who(config), (hello, Checkpoint(*end, time.time_ns() // 1_000_000)))
+
+
+def _who(config: LiveConfig) -> tuple[tuple[str, ...], Any]:
+    assert config.link is not None
+    return config.link.endpoints, link_keys(config)
+
+
+def _hello(config: LiveConfig, journal: str, events: int, seq: int, head: str) -> Hello:
+    return Hello(
+        versions=VERSIONS,
+        table=config.name,
+        journal=journal,
+        sent=events,
+        seq=seq,
+        head=head,
+        game=config.game,
+        program=program_hash(),
+        configuration=config.effective_hash,
+        meter_rule=config.settings.meter_rule,
+    )

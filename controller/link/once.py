@@ -1,0 +1,54 @@
+"""One greeting over a socket of its own, for commands while the daemon does not run."""
+
+from __future__ import annotations
+
+import zmq
+
+from record.link.codec import encode, from_server
+from record.link.keys import SecretKey
+from record.link.messages import Bye, FromServer, FromTable
+
+ANSWER_MS = 5_000
+
+
+class NoAnswer(Exception):
+    """No server of the list answered."""
+
+
+def greet(
+    endpoints: tuple[str, ...], keys: tuple[SecretKey, str], messages: tuple[FromTable, ...]
+) -> list[FromServer]:
+    """The answers to these messages, each waited for; stops at the first ``Refused``. The next
+    endpoint is asked if one does not answer at all or does not lead."""
+    for endpoint in endpoints:
+        answers = _greet(endpoint, *keys, messages)
+        if answers and getattr(answers[0], "code", "") != "E-LNK-020":
+            return answers
+    raise NoAnswer(f"no link server answers at {', '.join(endpoints)}")
+
+
+def _greet(
+    endpoint: str, secret: SecretKey, server: str, messages: tuple[FromTable, ...]
+) -> list[FromServer]:
+    context = zmq.Context()
+    dealer = context.socket(zmq.DEALER)
+    dealer.linger = 500
+    own = secret.reveal()
+    dealer.curve_secretkey, dealer.curve_publickey = own, zmq.curve_public(own)
+    dealer.curve_serverkey = server.encode()
+    found: list[FromServer] = []
+    try:
+        dealer.connect(endpoint)
+        for message in messages:
+            dealer.send(encode(message))
+            if not dealer.poll(ANSWER_MS):
+                break
+            found.append(from_server(dealer.recv()))
+            if hasattr(found[-1], "code"):
+                break
+        else:
+            dealer.send(encode(Bye("done")))
+    finally:
+        dealer.close()
+        context.term()
+    return found
