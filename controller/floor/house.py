@@ -105,7 +105,9 @@ class House:
             self.logs.mkdir(exist_ok=True)
             if not self.ready:
                 self._make_server()
-            self._choose_ports()
+                self._set_ports()
+            elif not all(_is_free(port) for port in self._ports().values()):
+                self._set_ports()
         except OSError as error:
             raise HouseError(f"{error.filename}: {error.strerror}") from None
 
@@ -121,19 +123,20 @@ class House:
         with self.config.open("a", encoding="utf-8") as stream:
             stream.write("".join(POOLS))
 
-    def _choose_ports(self) -> None:
-        """Those of the last time if they are free, so that nothing changes; else two others."""
+    def _ports(self) -> dict[str, int]:
         text = self.config.read_text("utf-8")
-        if all(_is_free(int(port)) for _, port in _DOORS.findall(text)):
-            return
+        return {door: int(port) for door, port in _DOORS.findall(text)}
+
+    def _set_ports(self) -> None:
+        """Two that are free; those of the last time stay as long as they are."""
         ports = dict(zip(("tables", "signs"), _free_ports(2), strict=True))
+        text = self.config.read_text("utf-8")
         changed = _DOORS.sub(lambda m: f'{m[1]} = "tcp://127.0.0.1:{ports[m[1]]}"', text)
         self.config.write_text(changed, "utf-8")
 
     def endpoint(self, door: str) -> str:
         """Where tables or signs connect."""
-        ports = dict(_DOORS.findall(self.config.read_text("utf-8")))
-        return f"tcp://127.0.0.1:{ports[door]}"
+        return f"tcp://127.0.0.1:{self._ports()[door]}"
 
     # --- once server and simulators run --------------------------------------------------------
 
