@@ -68,8 +68,8 @@ bench: setup ## the numbers to hold, each beside its peer in the same run
 	  ledger store link_codec link_server; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
-demo: setup ## deal and narrate complete rounds of all five games
-	@$(BIN)/underfelt demo
+demo: $(STAMP) ## a link server and three tables as real processes, live in the terminal; Ctrl-C ends it
+	@$(BIN)/underfelt demo floor
 
-clean: ## remove what setup built
-	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis
+clean: ## remove what setup built and what the demo left
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis .demo .demo.lock

@@ -37,7 +37,7 @@ COMMANDS: Final = {
     "jackpot": ("link.commands.jackpot", "list, verify, approve, reject, pay jackpots"),
     "report": ("link.commands.report", "reports of the link server by gaming day"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
-    "demo": ("controller.commands.demo", "deal and narrate complete rounds of the five games"),
+    "demo": ("controller.commands.demo", "rounds of the five games, narrated; demo floor: live"),
 }
 
 EXAMPLES: Final = """\
@@ -49,6 +49,7 @@ examples:
   underfelt chips check house.chips --pubkey house.pub
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
+  underfelt demo floor                 a link server and three tables, live
 """
 
 

@@ -212,6 +212,12 @@ def settled_round() -> str:
     return terminal("underfelt demo --game MBS3", "".join(told).strip("\n").split("\n"))
 
 
+def floor() -> str:
+    """The demonstration floor, from a screen that was captured."""
+    text = (Path(ROOT) / "docs/floor.txt").read_text("utf-8")
+    return terminal("make demo", text.rstrip("\n").split("\n"))
+
+
 @cache
 def pages() -> dict[str, str]:
     return {
@@ -220,6 +226,7 @@ def pages() -> dict[str, str]:
         "docs/rules/events.md": event_clauses(),
         "docs/rules/settings.md": settings(),
         "docs/settled-round.svg": settled_round(),
+        "docs/floor.svg": floor(),
         "docs/protocols/link.schema.json": link_schema(),
         "docs/protocols/faults.md": faults_page(),
         "controller/daemon/faults.toml": catalogue(),

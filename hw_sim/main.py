@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import sys
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +19,7 @@ from hw_sim.faults import VERBS, FaultError
 from hw_sim.http import Answer, ControlServer
 from hw_sim.layout import LayoutError, load
 from hw_sim.people.director import Director, Link
-from hw_sim.people.random_play import random_steps
+from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError, parse_step
 from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
@@ -58,7 +60,11 @@ def parser() -> Arguments:
     top.add_argument("--layout", help="a layout file instead")
     top.add_argument("--run", help="directory for ports and socket (default: a new one)")
     top.add_argument("--scenario", help="a scenario file, or the name of one of ours")
-    top.add_argument("--random", type=int, metavar="ROUNDS", help="random play")
+    top.add_argument(
+        "--random", type=int, metavar="ROUNDS", help="random play; 0: until interrupted"
+    )
+    top.add_argument("--players", type=int, default=7, metavar="N", help="at most so many of them")
+    top.add_argument("--pace", type=int, default=1, metavar="N", help="hands N times as fast, to 4")
     top.add_argument("--faults", action="store_true", help="random play with faults")
     top.add_argument("--seed", type=int, default=1)
     top.add_argument(
@@ -69,7 +75,12 @@ def parser() -> Arguments:
 
 
 def run(argv: list[str]) -> int:
-    options = parser().parse_args(argv)
+    top = parser()
+    options = top.parse_args(argv)
+    for name, least, most in (("random", 0, 10**9), ("players", 1, 7), ("pace", 1, 4)):
+        given = getattr(options, name)
+        if given is not None and not least <= given <= most:
+            top.error(f"--{name} {given}: expected {least} to {most}")
     try:
         if options.verb:
             return _verb(options)
@@ -87,18 +98,19 @@ def run(argv: list[str]) -> int:
 # --- a running simulator -----------------------------------------------------------------------
 
 
-def _scenario(options: argparse.Namespace, table: SimTable) -> Scenario | None:
+def _scenarios(options: argparse.Namespace, table: SimTable) -> Iterator[Scenario]:
+    """What the people play, one after the other; nothing: devices only."""
     if options.scenario:
-        return scenarios.load(scenarios.find(options.scenario))
-    if options.random:
-        game = options.game
-        steps = random_steps(
-            game, table.layout, options.seed, options.random, faults=options.faults
-        )
-        name = f"random, seed {options.seed}"
-        expected = tuple(Expected("settled", {}) for _ in range(options.random))
-        return Scenario(name, game, "", "random play", steps, expected, seed=options.seed)
-    return None
+        yield scenarios.load(scenarios.find(options.scenario))
+    elif options.random is not None:
+        rounds = random_rounds(
+            options.game, table.layout, options.seed, options.random,
+            players=options.players, faults=options.faults,
+        )  # fmt: skip
+        for number, steps in enumerate(rounds, 1):
+            name = f"random, seed {options.seed}, round {number}"
+            expected = (Expected("settled", {}),)
+            yield Scenario(name, options.game, "", "random play", steps, expected)
 
 
 async def _serve(options: argparse.Namespace) -> int:
@@ -112,21 +124,32 @@ async def _serve(options: argparse.Namespace) -> int:
     run_dir = Path(options.run or tempfile.mkdtemp(prefix="underfelt-sim-"))
     shell = SimShell(table, run_dir, path.read_text("utf-8"))
     await shell.start()
+    _end_on_terminate()
     control = ControlServer(options.http, Control(shell).answer, asyncio.get_running_loop())
     (run_dir / "control").write_text(control.address + "\n", "ascii")
     print(f"table {table.layout.name}: {run_dir}/layout.toml, {control.address}", flush=True)
     clock = asyncio.create_task(shell.run())
     try:
-        scenario = _scenario(options, table)
-        if scenario is None:
+        if options.scenario is None and options.random is None:
             await clock
-            return EX_OK
         link = LinkElsewhere() if options.link_elsewhere else None
-        return await _play(scenario, shell, clock, link)
+        for scenario in _scenarios(options, table):
+            if code := await _play(scenario, shell, clock, link, options.pace):
+                return code
+        return EX_OK
+    except asyncio.CancelledError:
+        return EX_OK  # SIGTERM
     finally:
         clock.cancel()
         control.close()
         await shell.close()
+
+
+def _end_on_terminate() -> None:
+    """As an interrupt does: names of ports and socket do not stay behind."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 class LinkElsewhere:
@@ -142,9 +165,9 @@ class LinkElsewhere:
 
 
 async def _play(
-    scenario: Scenario, shell: SimShell, clock: asyncio.Task[None], link: Link | None
+    scenario: Scenario, shell: SimShell, clock: asyncio.Task[None], link: Link | None, pace: int
 ) -> int:
-    director = Director(scenario, shell.faults, link)
+    director = Director(scenario, shell.faults, link, pace)
     director.start()
     while not (director.ending.done or director.ending.failed):
         if clock.done():

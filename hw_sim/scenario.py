@@ -23,6 +23,7 @@ _GRAMMAR: Final = {
     "until": r"dealer until ([A-Z]+[12]?)(?: seat (\d))?",
     "plays on": r"dealer plays on",
     "plays": r"dealer plays (\d+)",
+    "takes over": r"dealer takes over",
     "pot": rf"dealer pot {AMOUNT}",
     "shuffles": r"dealer shuffles (red|blue)",
     "loses": r"dealer loses (\S+(?: \S+)*)",

@@ -20,6 +20,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.commands": ("controller", "record", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
+    "controller.floor": ("controller", "record"),
+    "controller.floor.sign": ("record", "zmq"),
     "controller.gamingday": ("controller.gamingday", "msgspec"),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
     "controller.link": ("controller", "record", "msgspec"),

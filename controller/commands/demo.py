@@ -90,10 +90,15 @@ STRAIGHT_FLUSH: Final = "5h Kc 6h Kd 8h 2s 7h 9h"
 
 
 def run(argv: list[str]) -> int:
+    if argv[:1] == ["floor"]:
+        from controller.commands import demo_floor
+
+        return demo_floor.run(argv[1:])
     parser = Arguments(
         prog="underfelt demo",
-        description="Deal and narrate complete rounds through the real engine.",
-        epilog="example: underfelt demo --game RICO --seed 7",
+        description="Deal and narrate complete rounds through the real engine; "
+        "underfelt demo floor runs a link server and three tables live.",
+        epilog="examples: underfelt demo --game RICO --seed 7; underfelt demo floor",
     )
     parser.add_argument("--game", choices=sorted(BOOKS), help="only this game")
     parser.add_argument("--seed", type=int, default=3, help="another seed deals other cards")

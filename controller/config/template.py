@@ -28,6 +28,8 @@ _MOMENTS: Final = {
 }
 _SIMULATED_SETTINGS: Final[dict[str, Any]] = {"ante": 500, "orphan_pot": "last_player"}
 """Required settings without any default; a demonstration needs some value."""
+_SIMULATED_RATES: Final = {"magic_rate": "1/4", "lucky_rate": "1/20"}
+"""A selection in every round would pay back more than is wagered, and no table opens with that."""
 
 BY_SHUFFLER: Final = ("dealer_packet", "packet_bottom", "community_order", "bonus_index")
 """Required as soon as packets are dealt."""
@@ -120,6 +122,8 @@ def _simulated(game: str, run: Path, layout: TableLayout | None) -> dict[str, An
         if game in spec.metadata["required"] or by_shuffler:
             default = plain_default(spec)
             filled[f"settings.{name}"] = _SIMULATED_SETTINGS[name] if default is None else default
+        elif name in _SIMULATED_RATES and game in spec.metadata["games"]:
+            filled[f"settings.{name}"] = _SIMULATED_RATES[name]
     if shuffler:
         filled |= {"settings.card_device": "shuffler", "settings.deal_pattern": "packets"}
     if layout is not None:

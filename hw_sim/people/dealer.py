@@ -23,7 +23,8 @@ Pause = Iterator[int]
 LOOK_US: Final = 100 * MS
 KEY_US: Final = 320 * MS
 """From one key to the next; the finger stays down for half of it."""
-HELD_US: Final = 160 * MS
+QUICKEST_KEY_US: Final = 240 * MS
+"""No hand is so quick that a table under load misses its keys."""
 CARD_US: Final = 500 * MS
 CHIPS_US: Final = 1_200 * MS
 """Chips that were just moved settle by themselves."""
@@ -67,8 +68,11 @@ class Plans:
 
 
 class Dealer:
-    def __init__(self, table: SimTable, plans: Plans) -> None:
+    def __init__(self, table: SimTable, plans: Plans, pace: int = 1) -> None:
         self.table = table
+        self.key_us = max(KEY_US // pace, QUICKEST_KEY_US) * pace
+        """As the director's pauses are: to be divided by the pace."""
+        self.held_us = max(KEY_US // pace, QUICKEST_KEY_US) // 2
         self.plans = plans
         self.next_cards: list[int] = []
         """Cards that must come out next, in order; the rest of the deck from the table's seed."""
@@ -77,6 +81,8 @@ class Dealer:
         self.dealer_packet = 3
         """Cards in the dealer's packet, as this shuffler is set up."""
         self.loaded = False
+        self.opened = False
+        """The table was taken over with its bets open: that call is made already."""
         self.handled = False
         self.middle_turned = False
         self.seen: list[list[str]] = []
@@ -114,8 +120,8 @@ class Dealer:
 
     def press(self, *keys: str) -> Pause:
         for key in keys:
-            self.table.keyboard.press(key, HELD_US)
-            yield KEY_US
+            self.table.keyboard.press(key, self.held_us)
+            yield self.key_us
 
     def menu(self, code: str, *arguments: str) -> Pause:
         """Every key is looked for on the prompt before the next one, as a person does."""
@@ -385,7 +391,7 @@ class Dealer:
         words = prompt[1].split()
         if self.words()[:1] != ["CHIPS"]:
             return
-        if words[:1] == ["POT"]:
+        if words[:1] == ["POT"] and re.match(r"[\d.,]+$", words[-1]):
             self.fill_pot(prompt)
         elif words[:1] == ["SEAT"] and prompt[2].startswith(("GIVE BACK", "COLLECT", "RETURN")):
             if prompt[2].startswith("RETURN"):
@@ -394,6 +400,11 @@ class Dealer:
                 self.lift(int(words[1]), SPOT_WORDS.get(words[2], words[2]))
         elif words[:1] == ["SEAT"] and words[2:3] == ["PLAY"]:
             yield from self.play_wager(int(words[1]), _cents(words[-1]))
+            return
+        elif self.words()[1:3] == ["KEY", "MENU"]:  # a notice covers what is to be done
+            yield from self.press_and_see("CLEAR")
+            if self.table.prompt() == prompt:
+                yield from self.look_again("chips to be put right")
             return
         elif len(self.words()) > 1 and self.words()[1] != "MENU":
             yield from self.act(self.words()[1:])

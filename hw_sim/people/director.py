@@ -15,6 +15,7 @@ from hw_sim.devices.acceptor import Acceptors
 from hw_sim.faults import FaultError, Faults
 from hw_sim.felt import PROMO
 from hw_sim.people.dealer import Dealer, Pause, Plans, Stuck
+from hw_sim.people.taking_over import take_over
 from hw_sim.scenario import Scenario, ScenarioError, Step, card_byte, cents
 
 EXPECT_US: Final = 15 * SECOND
@@ -45,13 +46,17 @@ class Ending:
 
 
 class Director:
-    def __init__(self, scenario: Scenario, faults: Faults, link: Link | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, faults: Faults, link: Link | None = None, pace: int = 1
+    ) -> None:
+        """The people's hands are ``pace`` times as fast; devices and patience stay as they are."""
         self.scenario = scenario
+        self.pace = pace
         self.faults = faults
         self.table = faults.table
         self.ending = Ending()
         self.plans = Plans()
-        self.dealer = Dealer(self.table, self.plans)
+        self.dealer = Dealer(self.table, self.plans, pace)
         self.dealer.next_cards = list(scenario.cards)
         self.dealer.dealer_packet = int(scenario.settings.get("dealer_packet", 3))
         self._link = link
@@ -70,7 +75,7 @@ class Director:
         except (Stuck, FaultError, ScenarioError, ValueError) as error:
             self.ending.failed = str(error)
         else:
-            self.table.clock.after(pause_us, self._resume)
+            self.table.clock.after(pause_us // self.pace, self._resume)
 
     def play(self) -> Pause:
         for step in self.scenario.steps:
@@ -84,7 +89,7 @@ class Director:
     def do(self, step: Step) -> Pause:
         """One step."""
         words = step.words
-        if step.verb in ("opens", "closes", "until", "plays on", "plays"):
+        if step.verb in ("opens", "closes", "until", "plays on", "plays", "takes over"):
             yield from self._dealer(step.verb, words)
         elif step.verb.startswith("expect"):
             yield from self._expect(step.verb, words)
@@ -99,6 +104,8 @@ class Director:
     def _dealer(self, verb: str, words: tuple[str, ...]) -> Pause:
         dealer = self.dealer
         match verb:
+            case "opens" if dealer.opened:
+                dealer.opened = False
             case "opens":
                 yield from dealer.follow(lambda keys: keys[0] == "OPEN")
                 yield from dealer.act(["OPEN"])
@@ -113,6 +120,8 @@ class Director:
                 )
             case "plays on":
                 yield from dealer.follow(lambda keys: keys[0] in ("OPEN", "SHUFFLE"))
+            case "takes over":
+                yield from take_over(dealer)
             case _:
                 yield from dealer.follow(lambda _keys: False, int(words[0]))
 

@@ -7,6 +7,8 @@ the same steps.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from hw_sim.layout import Layout
@@ -29,10 +31,13 @@ HEAL: Final = (
 )
 
 
-def random_round(game: str, layout: Layout, rng: random.Random, *, faults: bool) -> list[str]:
-    """The steps of one round, as text."""
+def random_round(
+    game: str, layout: Layout, rng: random.Random, *, players: int, faults: bool
+) -> list[str]:
+    """The steps of one round with at most so many players, as text."""
     steps = ["dealer opens"]
-    seats = sorted(rng.sample(range(1, layout.seats + 1), rng.randint(1, layout.seats)))
+    most = min(players, layout.seats)
+    seats = sorted(rng.sample(range(1, layout.seats + 1), rng.randint(1, most)))
     lines = [line.name for line in layout.lines]
     sick: list[str] = []
     for seat in seats:
@@ -77,11 +82,17 @@ def _wagers(game: str, seat: int, rng: random.Random) -> list[str]:
     return steps
 
 
-def random_steps(
-    game: str, layout: Layout, seed: int, rounds: int, *, faults: bool
-) -> tuple[Step, ...]:
+def random_rounds(
+    game: str, layout: Layout, seed: int, rounds: int, *, players: int, faults: bool
+) -> Iterator[tuple[Step, ...]]:
+    """Round after round; 0 is without end. Before the first the people take the table over."""
     rng = random.Random(seed)
-    texts = [t for _ in range(rounds) for t in random_round(game, layout, rng, faults=faults)]
+    for number in count(1) if rounds == 0 else range(1, rounds + 1):
+        texts = random_round(game, layout, rng, players=players, faults=faults)
+        yield _steps(["dealer takes over", *texts] if number == 1 else texts)
+
+
+def _steps(texts: list[str]) -> tuple[Step, ...]:
     steps = [parse_step(number, text) for number, text in enumerate(texts, 1)]
     missing = [text for text, step in zip(texts, steps, strict=True) if step is None]
     if missing:

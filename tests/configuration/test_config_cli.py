@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from controller.commands import config as command
 from controller.config.live import load_live
 from controller.config.toml import toml_value
 from controller.daemon.sealing import load_key
+from controller.rules.engine.opening import open_table
 from controller.rules.settings import ALL
 from tests.configuration.conftest import LINK, Folder
 
@@ -140,6 +142,8 @@ def test_init_for_a_simulator_passes_at_once(tmp_path: Path, table: str, capsys:
     config = load_live(new)
     assert config.simulated
     assert config.journal.path == tmp_path / "journal"
+    settings = tomllib.loads(new.read_text("utf-8"))["settings"]
+    assert open_table(game, settings, date(2026, 1, 1)).rules.book.key == game  # it would start
     if "shuffler" in table:
         assert config.table.card_device == "shuffler"
 

@@ -1,0 +1,51 @@
+"""``underfelt demo floor``: a link server and three tables as real processes, shown live."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from controller.commands.io import Arguments
+from controller.floor.running import Wishes, play
+from controller.floor.terminal import screen_possible
+
+EPILOG: Final = """\
+Keys, journals, jackpots and logs stay in the folder; the next start goes on from
+there. Without a terminal it prints lines, plays --rounds at every table and ends.
+
+exit codes: 0 ended as asked, 1 something failed, 75 it runs already
+
+examples:
+  underfelt demo floor
+  underfelt demo floor --rounds 2 | tee floor.txt
+"""
+LINES_ROUNDS, LINES_SECONDS = 2, 900
+"""Where nobody is at a terminal to end it."""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt demo floor", "A link server and three tables, live.", EPILOG)
+    parser.add_argument("--folder", default=".demo", metavar="DIR", help="its state (.demo)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="end after N rounds at each table")
+    parser.add_argument("--seconds", type=int, metavar="N", help="end after so long")
+    parser.add_argument("--players", type=int, default=3, metavar="N", help="at most, of 7 (3)")
+    parser.add_argument("--pace", type=int, default=2, metavar="N", help="hands so fast, 1-4 (2)")
+    parser.add_argument(
+        "--no-staff", action="store_true", help="jackpots wait until you approve them"
+    )
+    options = parser.parse_args(argv)
+    limits = (("rounds", 1, 10**6), ("seconds", 1, 10**7), ("players", 1, 7), ("pace", 1, 4))
+    for name, least, most in limits:
+        given = getattr(options, name)
+        if given is not None and not least <= given <= most:
+            parser.error(f"--{name} {given}: expected {least} to {most}")
+    unseen = not (screen_possible() or sys.stdout.isatty())
+    bounded = options.rounds is not None or options.seconds is not None
+    rounds = LINES_ROUNDS if unseen and not bounded else options.rounds or 0
+    seconds = options.seconds or (LINES_SECONDS if unseen else 0)
+    wishes = Wishes(
+        Path(options.folder), rounds, seconds, options.players, options.pace,
+        bots=not options.no_staff,
+    )  # fmt: skip
+    return play(wishes, sys.stdout)

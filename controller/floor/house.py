@@ -1,0 +1,247 @@
+"""The demonstration's folder: everything a real floor has, made once by the same commands.
+
+``FOLDER/link`` is what ``underfelt link init`` makes; ``FOLDER/TABLE`` is a simulator's run folder
+with its table's configuration and journal; accounts have random passwords in files of mode 0400.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Final
+
+from controller.cli import main
+from controller.floor.staff import MANAGER, PEOPLE
+
+COMMAND: Final = (sys.executable, "-m", "controller.cli")
+TABLES: Final = {"mbs3": "MBS3", "mega": "MEGA", "rico": "RICO"}
+"""Names as the reference layouts have them, and their games."""
+MARK, READY = "underfelt-demo", "ready"
+HOUSE: Final = "SIM-1"
+LONGEST_SOCKET: Final = 100
+"""A Unix socket's path has at most 107 bytes."""
+MINI_CENTS: Final = 2_400
+POOL: Final = """
+[pools.{table}]
+tables = {{ {table} = "{game}" }}
+meter_rule = "sequential"
+max_credits = {credits}
+
+[[pools.{table}.levels]]
+level = "grand"
+base_cents = {grand}
+reset_cents = 2500000
+rate = "10 %"
+hidden_rate = "2 %"
+shares = {{ "royal flush" = 100, "straight flush" = 10 }}
+
+[[pools.{table}.levels]]
+level = "mini"
+base_cents = 2000
+reset_cents = 2000
+rate = "30 %"
+must_hit = {{ min_cents = 2020, max_cents = {mini} }}
+"""
+POOLS: Final = (
+    POOL.format(table="mbs3", game="MBS3", credits=1, grand=2_500_000, mini=MINI_CENTS),
+    POOL.format(table="mega", game="MEGA", credits=3, grand=5_000_000, mini=MINI_CENTS),
+)
+MUST_HIT: Final = {("mbs3", "mini"): MINI_CENTS, ("mega", "mini"): MINI_CENTS}
+SETTINGS: Final = {
+    "mega": "[settings]\nmax_credits = 3\n",
+    "rico": '[settings]\nrapid_fire = true\nrapid_fire_pay = { win = 3, tie = 1 }\nhedge = true\n'
+    'hedge_pay = { "three of a kind" = 10, "straight" = 15, "flush" = 20 }\n',
+}  # fmt: skip
+_DOORS: Final = re.compile(r'^(tables|signs) = "tcp://127\.0\.0\.1:(\d+)"$', re.MULTILINE)
+
+
+class HouseError(Exception):
+    """The folder cannot be used: what is wrong and what to do."""
+
+
+class House:
+    """Paths of the demonstration, and what has to be made before a start."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+        self.link = self.folder / "link"
+        self.config = self.link / "link.toml"
+        self.control = self.link / "control.sock"
+        self.logs = self.folder / "log"
+
+    def table(self, name: str) -> Path:
+        return self.folder / name
+
+    def password(self, person: str) -> Path:
+        return self.folder / f"{person}.password"
+
+    @property
+    def ready(self) -> bool:
+        return (self.folder / READY).exists()
+
+    # --- before anything runs -----------------------------------------------------------------
+
+    def begin(self) -> None:
+        """A new folder, or one that was made to its end; what was left half-made is made anew."""
+        if len(os.fsencode(self.table("mbs3") / "service.sock")) > LONGEST_SOCKET:
+            raise HouseError(f"{self.folder}: too long a path for sockets; give --folder a shorter")
+        mark = self.folder / MARK
+        try:
+            if self.folder.exists() and not mark.exists() and any(self.folder.iterdir()):
+                raise HouseError(f"{self.folder}: not a folder of the demonstration; give another")
+            if not self.ready and mark.exists():
+                shutil.rmtree(self.folder)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark.touch()
+            self.logs.mkdir(exist_ok=True)
+            if not self.ready:
+                self._make_server()
+                self._set_ports()
+            elif not all(_is_free(port) for port in self._ports().values()):
+                self._set_ports()
+        except OSError as error:
+            raise HouseError(f"{error.filename}: {error.strerror}") from None
+
+    def _make_server(self) -> None:
+        for person in PEOPLE:
+            path = self.password(person)
+            path.write_text(secrets.token_urlsafe(18) + "\n", "ascii")
+            path.chmod(0o400)
+        run(
+            "link", "init", str(self.link), "--account", MANAGER, "--password-stdin",
+            stdin=self.password(MANAGER).read_text("ascii"),
+        )  # fmt: skip
+        with self.config.open("a", encoding="utf-8") as stream:
+            stream.write("".join(POOLS))
+
+    def _ports(self) -> dict[str, int]:
+        text = self.config.read_text("utf-8")
+        return {door: int(port) for door, port in _DOORS.findall(text)}
+
+    def _set_ports(self) -> None:
+        """Two that are free; those of the last time stay as long as they are."""
+        ports = dict(zip(("tables", "signs"), _free_ports(2), strict=True))
+        text = self.config.read_text("utf-8")
+        changed = _DOORS.sub(lambda m: f'{m[1]} = "tcp://127.0.0.1:{ports[m[1]]}"', text)
+        self.config.write_text(changed, "utf-8")
+
+    def endpoint(self, door: str) -> str:
+        """Where tables or signs connect."""
+        return f"tcp://127.0.0.1:{self._ports()[door]}"
+
+    # --- once server and simulators run --------------------------------------------------------
+
+    def finish(self) -> None:
+        """Keys, accounts and configurations, the first time; where the server is, every time."""
+        if not self.ready:
+            self._make_people()
+            self._make_keys()
+            self._make_chips()
+            for name, game in TABLES.items():
+                self._make_table(name, game)
+        for name in TABLES:
+            self._point(name)
+        (self.folder / READY).touch()
+
+    def _make_people(self) -> None:
+        first = self.password(MANAGER).read_text("ascii")
+        for person, role in PEOPLE.items():
+            if person != MANAGER:
+                new = self.password(person).read_text("ascii")
+                run(
+                    "accounts", "add", person, "--role", role, "--by", MANAGER,
+                    "--passwords-stdin", "--config", str(self.config), stdin=new + first,
+                )  # fmt: skip
+
+    def _make_keys(self) -> None:
+        """A pair for every table and for the sign; the public ones go to the registry."""
+        rows = []
+        for name in (*TABLES, "sign"):
+            home = self.folder if name == "sign" else self.table(name)
+            secret, public = home / f"{name}.key", home / f"{name}.pub"
+            run("keys", "new", "--secret", str(secret), "--public", str(public))
+            key = public.read_text("ascii").split()[1]
+            rows.append(f"{name},{key},{'sign' if name == 'sign' else 'table'}\n")
+        listed = self.folder / "floor.csv"
+        listed.write_text("".join(rows), "ascii")
+        run(
+            "keys", "enrol", "--csv", str(listed), "--by", MANAGER, "--passwords-stdin",
+            "--config", str(self.config), stdin=self.password(MANAGER).read_text("ascii"),
+        )  # fmt: skip
+
+    def _make_chips(self) -> None:
+        """One register for the house: every simulated rack has the same chips."""
+        key, public = self.folder / "chips.key", self.folder / "chips.pub"
+        run("chips", "keygen", "--secret", str(key), "--public", str(public))
+        batch = self.table(next(iter(TABLES))) / "chips.csv"
+        run(
+            "chips", "import", str(self.folder / "house.chips"), str(batch), "--new", HOUSE,
+            "--key", str(key), "--by", "demo",
+        )  # fmt: skip
+
+    def _make_table(self, name: str, game: str) -> None:
+        home = self.table(name)
+        run("config", "key", str(home / "sealing.key"))
+        run(
+            "config", "init", "--game", game, "--simulator", str(home),
+            "--output", str(home / "table.toml"),
+        )  # fmt: skip
+        (home / "conf.d").mkdir()
+        chips = '[chips]\nregister = "../house.chips"\npublic_key = "../chips.pub"\n'
+        (home / "conf.d" / "10-house.toml").write_text(SETTINGS.get(name, "") + chips, "utf-8")
+
+    def _point(self, name: str) -> None:
+        link = (
+            f'[link]\nendpoints = ["{self.endpoint("tables")}"]\nsecret_key = "{name}.key"\n'
+            'server_key = "../link/link.pub"\n'
+        )
+        (self.table(name) / "conf.d" / "20-link.toml").write_text(link, "utf-8")
+
+
+def run(*arguments: str, stdin: str = "") -> None:
+    """One command of ours, to its end: in this process, unless it must be told a password."""
+    if stdin:
+        done = subprocess.run(
+            [*COMMAND, *arguments], input=stdin, capture_output=True, text=True, check=False
+        )
+        code, said = done.returncode, done.stderr
+    else:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                code = main(list(arguments))
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        said = err.getvalue()
+    if code:
+        last = said.strip().splitlines()[-1:] or ["failed"]
+        raise HouseError(f"underfelt {' '.join(arguments[:2])}: {last[0]}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_ports(many: int) -> Sequence[int]:
+    """Different ones: all are held until the last is found."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(many)]
+    try:
+        return [one.getsockname()[1] for one in held]
+    finally:
+        for one in held:
+            one.close()

@@ -1,0 +1,206 @@
+"""What the floor's sockets answer, gathered: every table's status, the server's rows, the sign.
+
+The same doors that ``underfelt status``, ``jackpot`` and a real sign use; nothing is known here
+that they could not know.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from controller.daemon.service import ask
+from controller.floor.house import MUST_HIT, TABLES, House
+from controller.floor.sign import Sign
+from controller.floor.staff import Due, due
+from controller.floor.state import OPEN_STATES, Meter, Note, TableView
+from controller.floor.telling import (
+    SETTLED,
+    ending,
+    last_hand,
+    meter_view,
+    note_of_alarm,
+    note_of_event,
+    note_of_step,
+    table_view,
+)
+
+PATIENCE_S: Final = 5.0
+KEPT_NOTES: Final = 200
+PAST_EVENTS, PAST_STEPS = 60, 15
+"""At a start so many of the last time are read, for the list of what happened."""
+
+
+def clock(at_ms: int) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at_ms / 1000))
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class NoAnswer(Exception):
+    """The server does not answer, or refuses."""
+
+
+class Looking:
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._after = -1
+        self._steps: list[Mapping[str, Any]] = []
+        self._alarms = -1
+        self._awards: dict[str, Mapping[str, Any]] = {}
+        self._states: dict[str, str] = {}
+        self._sign: Sign | None = None
+        self.server = ""
+        self.tables: tuple[TableView, ...] = ()
+        self.notes: list[Note] = []
+        self.last: dict[str, str] = {}
+        self.settled: Counter[str] = Counter()
+        """Rounds since the start of this demonstration, by table, void ones left out."""
+        self.contributed: Counter[str] = Counter()
+        """The same for acknowledged contributions."""
+        self.started = False
+
+    # --- one look -----------------------------------------------------------------------------
+
+    def look(self) -> list[Note]:
+        """Everything anew; the notes that have come with it."""
+        self.tables = tuple(self._table(name, game) for name, game in TABLES.items())
+        fresh: list[Note] = []
+        try:
+            self._look_at_server(fresh)
+        except NoAnswer:
+            self.server = ""
+        if self._sign is not None:
+            self._sign.listen(time.monotonic())
+        fresh.sort(key=lambda note: note.at_ms)
+        self.note(*fresh)
+        return fresh
+
+    def note(self, *notes: Note) -> None:
+        self.notes = [*self.notes, *notes][-KEPT_NOTES:]
+
+    def _table(self, name: str, game: str) -> TableView:
+        status: dict[str, Any] = {}
+        with suppress(OSError, ValueError):
+            status = ask(self._house.table(name) / "service.sock", "status", PATIENCE_S)
+        return table_view(name, game, status)
+
+    def _look_at_server(self, fresh: list[Note]) -> None:
+        status = self.ask({"verb": "status"})
+        self.server = f"{status['server']} {'leads' if status['leading'] else 'stands by'}"
+        if self._after < 0:
+            mark = self._mark()
+            self._after = max(0, mark["last_event"] - PAST_EVENTS)
+            self._alarms = len(self._rows("alarms", 0))
+            # What was before this start is shown, and not counted.
+            self._take_events(fresh, until=mark["last_event"])
+        self._take_events(fresh)
+        self._take_steps(fresh)
+        for row in self._rows("alarms", self._alarms):
+            self._alarms += 1
+            fresh.append(note_of_alarm(row, clock))
+
+    def _take_events(self, fresh: list[Note], until: int = 0) -> None:
+        for row in self._rows("events", self._after):
+            if until and row["id"] > until:
+                return
+            self._after = row["id"]
+            note = note_of_event(row, clock)
+            if note is not None:
+                fresh.append(note)
+            if ended := last_hand(row):
+                self.last[row["table"]] = ended
+            if not until and row["table"]:
+                self._count(row["table"], json.loads(row["body"]))
+
+    def _count(self, table: str, body: Mapping[str, Any]) -> None:
+        if body["what"] == "contributed":
+            self.contributed[table] += 1
+        elif body["what"] == "round" and ending(body["result"]) == SETTLED:
+            self.settled[table] += 1
+
+    def _take_steps(self, fresh: list[Note]) -> None:
+        new = self._rows("steps", len(self._steps))
+        if not new and all(a["state"] not in OPEN_STATES for a in self._awards.values()):
+            return
+        first = not self._steps
+        self._awards = {row["award"]: row for row in self._mark()["awards"]}
+        self._steps += new
+        told = []
+        for step in new:
+            before = self._states.get(step["award"], "")
+            self._states[step["award"]] = step["state"]
+            if step["state"] != "claimed" and step["award"] in self._awards:
+                award = self._awards[step["award"]]
+                told.append(note_of_step(step, award, clock, before=before))
+        fresh += told[-PAST_STEPS:] if first else told
+
+    def _mark(self) -> dict[str, Any]:
+        return self.ask({"verb": "rows", "kind": "mark"})
+
+    def _rows(self, kind: str, after: int) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while True:
+            page = self.ask({"verb": "rows", "kind": kind, "after": after})
+            found += page["rows"]
+            if not page["more"]:
+                return found
+            after = page["rows"][-1]["id"] if kind == "events" else after + len(page["rows"])
+
+    # --- meters and awards --------------------------------------------------------------------
+
+    def open_sign(self) -> None:
+        home = self._house.folder
+        self._sign = Sign(
+            self._house.endpoint("signs"), home / "sign.key", home / "sign.pub",
+            self._house.link / "link.pub",
+        )  # fmt: skip
+
+    def close(self) -> None:
+        if self._sign is not None:
+            self._sign.close()
+
+    @property
+    def meters(self) -> tuple[Meter, ...]:
+        rows = () if self._sign is None else self._sign.meters
+        return tuple(meter_view(row, MUST_HIT) for row in rows)
+
+    @property
+    def stale_s(self) -> int:
+        return 0 if self._sign is None else self._sign.silent_s(time.monotonic())
+
+    def due(self) -> list[tuple[Due, Mapping[str, Any]]]:
+        return [(one, self._awards[one.award]) for one in due(self._awards.values(), self._steps)]
+
+    # --- the server's control socket -----------------------------------------------------------
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(PATIENCE_S)
+                connection.connect(str(self._house.control))
+                connection.sendall(json.dumps(request).encode() + b"\n")
+                with connection.makefile("rb") as stream:
+                    answer = json.loads(stream.readline() or b"{}")
+        except (OSError, ValueError) as error:
+            raise NoAnswer(str(error)) from None
+        if not isinstance(answer, dict) or "error" in answer or not answer:
+            raise NoAnswer(str(answer))
+        return answer
+
+    def order(self, one: Due) -> None:
+        """By each of its people in turn; who comes too late, because a viewer was faster, is
+        refused by the server, and that is all."""
+        for person in one.by:
+            password = Path(self._house.password(person)).read_text("ascii").strip()
+            request = {"what": one.what, "award": one.award}
+            with suppress(NoAnswer):
+                self.ask({"verb": "order", "by": [[person, password]], "order": request})

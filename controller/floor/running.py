@@ -1,0 +1,311 @@
+"""The loop: start the floor, look at it, show it, let its people act, end it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TextIO
+
+from controller.floor.children import Child, ChildFailed, Children
+from controller.floor.house import TABLES, House, HouseError
+from controller.floor.looking import Looking, NoAnswer, clock, now_ms
+from controller.floor.screen import lines, plain
+from controller.floor.staff import PEOPLE, pending
+from controller.floor.state import Floor, Note
+from controller.floor.terminal import Terminal, screen_possible
+from controller.rules.money import format_cents
+
+LOOK_S: Final = 0.4
+START_S: Final = 120.0
+EX_OK, EX_FAILED, EX_TEMPFAIL = 0, 1, 75
+TITLE: Final = "UNDERFELT  demonstration floor"
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    folder: Path
+    rounds: int
+    """End when every table has settled so many; 0: not for that."""
+    seconds: int
+    """End after so long; 0: not for that."""
+    players: int
+    pace: int
+    bots: bool
+
+
+class Stopped(Exception):
+    """A signal asks for the end."""
+
+
+class Running:
+    """One demonstration from start to end."""
+
+    def __init__(self, wishes: Wishes) -> None:
+        self._wishes = wishes
+        self.house = House(wishes.folder)
+        self.looking = Looking(self.house)
+        self._children = Children()
+        self._began_s = time.monotonic()
+        self._said = ""
+        self._asked = False
+        self._wake, self._ring = os.pipe()
+        os.set_blocking(self._ring, False)
+
+    # --- signals --------------------------------------------------------------------------------
+
+    def listen(self) -> None:
+        def asked(*_: object) -> None:
+            self._asked = True
+
+        signal.set_wakeup_fd(self._ring, warn_on_full_buffer=False)
+        for number in SIGNALS:
+            signal.signal(number, asked)
+        signal.signal(signal.SIGWINCH, lambda *_: None)
+
+    def pause(self, seconds: float) -> None:
+        """A signal ends it: to stop, or because the terminal has another size."""
+        if not self._asked and select.select([self._wake], [], [], seconds)[0]:
+            os.read(self._wake, 64)
+        if self._asked:
+            raise Stopped
+
+    # --- start ----------------------------------------------------------------------------------
+
+    def open(self) -> Iterator[str]:
+        """Says before each step what comes."""
+        house = self.house
+        if not house.ready:
+            yield f"making {shown(house.folder)}: keys, accounts, chip register, configurations"
+        house.begin()
+        yield "starting the link server and three simulated tables"
+        self._start("link", "link", "--config", str(house.config))
+        for name, game in TABLES.items():
+            self._start(
+                f"{name} devices", "sim", "--game", game, "--run", str(house.table(name)),
+                "--random", "0", "--players", str(self._wishes.players),
+                "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
+            )  # fmt: skip
+        self._until(self._leads, "the link server to lead")
+        for name in TABLES:
+            self._until((house.table(name) / "layout.toml").exists, f"the devices of {name}")
+        house.finish()
+        self.looking.open_sign()
+        yield "starting the tables"
+        for name in TABLES:
+            config = str(house.table(name) / "table.toml")
+            self._start(name, "table", "--config", config, needs=f"{name} devices")
+
+    def _start(self, name: str, *arguments: str, needs: str = "") -> None:
+        def asked() -> list[str]:
+            """Cards come from another seed at every start; the log says which."""
+            return [str(secrets.randbelow(1 << 31)) if a == "*" else a for a in arguments]
+
+        log = self.house.logs / f"{name.replace(' ', '-')}.log"
+        self._children.start(Child(name, asked, log, needs))
+
+    def _leads(self) -> bool:
+        try:
+            return bool(self.looking.ask({"verb": "status"})["leading"])
+        except NoAnswer:
+            return False
+
+    def _until(self, seen: object, what: str) -> None:
+        assert callable(seen)
+        deadline = time.monotonic() + START_S
+        while not seen():
+            self._look_after_children()
+            if time.monotonic() > deadline:
+                raise HouseError(f"waited {START_S:.0f} s for {what}; logs: {self.house.logs}")
+            self.pause(0.05)
+
+    # --- one turn -------------------------------------------------------------------------------
+
+    def turn(self) -> list[Note]:
+        """Look at everything and do what is due; what is new."""
+        fresh = self._look_after_children() + self.looking.look()
+        if self._wishes.bots:
+            for one, _ in self.looking.due():
+                if one.at_ms <= now_ms():
+                    self.looking.order(one)
+        return fresh
+
+    def _look_after_children(self) -> list[Note]:
+        said = self._children.look()
+        notes = [Note(now_ms(), clock(now_ms()), "floor", text, "alarm") for text in said]
+        self.looking.note(*notes)
+        return notes
+
+    @property
+    def enough(self) -> bool:
+        wishes, looking = self._wishes, self.looking
+        if wishes.rounds == 0:
+            return False
+        linked = [table.name for table in looking.tables if table.progressive]
+        return all(looking.settled[name] >= wishes.rounds for name in TABLES) and all(
+            looking.contributed[name] for name in linked
+        )
+
+    @property
+    def late(self) -> bool:
+        limit = self._wishes.seconds
+        return limit > 0 and time.monotonic() - self._began_s > limit
+
+    def floor(self, ending: str = "") -> Floor:
+        looking, config = self.looking, shown(self.house.config)
+        secrets_of = {name: shown(self.house.password(name)) for name in PEOPLE}
+        waiting = [
+            pending(
+                one, award, now_ms(), command=command(), config=config, passwords=secrets_of,
+                bots=self._wishes.bots,
+            )
+            for one, award in looking.due()
+        ]  # fmt: skip
+        table = shown(self.house.table("mega") / "table.toml")
+        return Floor(
+            TITLE,
+            looking.server,
+            int(time.monotonic() - self._began_s),
+            looking.meters,
+            looking.stale_s,
+            looking.tables,
+            dict(looking.last),
+            tuple(looking.notes),
+            tuple(waiting),
+            (
+                ("a table", f"{command()} status --config {table}"),
+                ("jackpots", f"{command()} jackpot list --all --config {config}"),
+                ("the day", f"{command()} report day --config {config}"),
+            ),
+            ending,
+        )
+
+    # --- end ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """The tables first, so that their last events reach the server."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        self._children.stop(TABLES)
+        self._children.stop()
+        self.looking.close()
+
+    def summary(self) -> Iterator[str]:
+        looking = self.looking
+        for meter in looking.meters:
+            amount = f"$ {format_cents(meter.cents)}"
+            yield f"  {meter.pool} {meter.level}: {amount}, generation {meter.generation}"
+        for table in looking.tables:
+            many = looking.settled[table.name]
+            yield f"  {table.name}: hand {table.hand}, {many} settled in this run"
+
+
+def shown(path: Path) -> str:
+    """From here, if it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def command() -> str:
+    """This program, as it was called."""
+    called = Path(sys.argv[0])
+    if called.name != "underfelt":
+        return "underfelt"
+    return shown(called.absolute())
+
+
+# --- on a screen, or line by line ----------------------------------------------------------------
+
+
+def play(wishes: Wishes, out: TextIO) -> int:
+    try:
+        running = Running(wishes)
+        with _alone(running.house.folder):
+            running.listen()
+            return _play(running, out)
+    except HouseError as error:
+        print(f"underfelt demo floor: {error}", file=sys.stderr)
+        return EX_FAILED
+    except BlockingIOError:
+        where = shown(wishes.folder.absolute())
+        print(f"underfelt demo floor: {where}: another demonstration runs here", file=sys.stderr)
+        return EX_TEMPFAIL
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One demonstration in a folder; the lock lies beside it, as the folder may be made anew."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _play(running: Running, out: TextIO) -> int:
+    failed = ""
+    try:
+        for said in running.open():
+            print(said, file=out, flush=True)
+        if screen_possible():
+            _on_screen(running)
+        else:
+            failed = _line_by_line(running, out)
+    except Stopped:
+        pass
+    except ChildFailed as error:
+        failed = str(error)
+    except OSError as error:  # whoever read it is gone
+        failed = f"cannot write: {error.strerror}"
+    finally:
+        running.close()
+    if failed:
+        print(f"underfelt demo floor: {failed}", file=sys.stderr)
+        return EX_FAILED
+    print("The floor is closed; nothing runs any more. As it was at the end:", file=out)
+    for row in running.summary():
+        print(row, file=out)
+    print(f"The next start goes on from here; logs: {shown(running.house.logs)}", file=out)
+    return EX_OK
+
+
+def _on_screen(running: Running) -> None:
+    with Terminal() as terminal:
+        try:
+            while not (running.enough or running.late):
+                running.turn()
+                _draw(running, terminal)
+                running.pause(LOOK_S)
+        finally:
+            _draw(running, terminal, "Ending: tables first, then the link server ...")
+
+
+def _draw(running: Running, terminal: Terminal, ending: str = "") -> None:
+    size = terminal.size()
+    floor = running.floor(ending)
+    terminal.show(lines(floor, size.columns, size.lines, colour=terminal.colour))
+
+
+def _line_by_line(running: Running, out: TextIO) -> str:
+    """For pipes and dumb terminals; what is missing if it ended before enough was played."""
+    while not running.enough:
+        for note in running.turn():
+            print(plain(note), file=out, flush=True)
+        if running.late:
+            played = ", ".join(f"{name} {running.looking.settled[name]}" for name in TABLES)
+            return f"the time is over before every table had settled its rounds: {played}"
+        running.pause(LOOK_S)
+    return ""
