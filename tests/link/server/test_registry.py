@@ -248,7 +248,8 @@ def test_who_may_give_which_order_alone() -> None:
     """Every kind of order and every role: the whole table, by hand."""
     alone = {
         "verify": "sm", "approve": "sm", "pay": "sm", "reject": "sm", "accept": "sme",
-        "resume": "sme", "retire": "sme", "restore": "me", "change": "me", "transfer": "me", "close": "me",
+        "resume": "sme", "retire": "sme", "restore": "me", "change": "me", "transfer": "me",
+        "close": "me",
         "note": "smea", "enrol keys": "me", "rotate key": "me", "revoke key": "",
         "add account": "", "set password": "", "unlock account": "", "disable account": "sm",
     }  # fmt: skip
