@@ -105,6 +105,7 @@ class Service:
             "epoch": 0 if floor is None else floor.epoch,
             "tables": 0 if floor is None else len(floor.sessions),
             "store": self._store.place,
+            "trouble": self._server.trouble,
             "endpoints": self._server.endpoints(),
             "counts": counts,
         }

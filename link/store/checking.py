@@ -28,7 +28,7 @@ class Checker:
     """One check; ``findings`` say what does not hold and where. An empty list is the only good."""
 
     def __init__(
-        self, query: Query, damage: list[str], between: Callable[[], None] | None = None
+        self, query: Query, damage: list[str], between: Callable[[], object] | None = None
     ) -> None:
         """``between`` is called after every page of rows."""
         self.findings: Final = damage
