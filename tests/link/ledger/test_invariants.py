@@ -194,6 +194,19 @@ def test_a_generation_without_a_reset() -> None:
     assert found.value.invariant == "I8"
 
 
+def test_other_parameters_within_a_generation() -> None:
+    """I19: whoever changes the terms of a running level by any way but a reset is stopped."""
+    floor = Floor()
+    floor.bet("T1", 1, 1)
+    floor.grouped = False
+    level = floor.ledger.state.pool("pool").level("main")
+    level.adopt(msgspec.structs.replace(level.terms, rate_ppm=level.terms.rate_ppm + 1))
+    floor.bet("T1", 2, 1)
+    with pytest.raises(LedgerBroken) as found:
+        floor.ledger.group(1)
+    assert found.value.invariant == "I19"
+
+
 def test_pending_money_without_an_award() -> None:
     floor = Floor()
     floor.grouped = False
