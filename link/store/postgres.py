@@ -303,6 +303,20 @@ class PostgresStore(SqlStore):
             raise Failed(self.place, f"COMMIT was answered {answer.command_status!r}")
         if self._warnings:
             raise Unknown(self.place, f"COMMIT was answered with: {self._warnings[0]}")
+        if self._standby_required:
+            self._still_waited_for(db)
+
+    def _still_waited_for(self, db: Bounded) -> None:
+        """Whoever empties the list releases the commits that wait: they are answered, and are on
+        one machine. So the list counts as it is after the answer."""
+        try:
+            row = db.execute("SHOW synchronous_standby_names").fetchone()
+        except psycopg.Error as error:
+            self._elsewhere()
+            raise Unknown(self.place, f"lost after COMMIT: {_line(error)}") from error
+        if row is None or not row[0]:
+            self._elsewhere()
+            raise Unknown(self.place, "COMMIT was answered without a synchronous standby")
 
     def _rollback(self) -> None:
         db = self._db
