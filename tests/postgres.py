@@ -69,7 +69,15 @@ def _as_somebody() -> tuple[str | None, list[str]]:
 class Instance:
     """One server. ``folder`` holds its data and its socket and goes away with ``remove``."""
 
-    def __init__(self, *, copy_of: Path | None = None, **settings: str) -> None:
+    def __init__(
+        self,
+        *,
+        copy_of: Path | None = None,
+        standby_of: Instance | None = None,
+        name: str = "",
+        **settings: str,
+    ) -> None:
+        """``standby_of`` makes a follower by name, with a replication slot of that name."""
         self._who, self._words = _as_somebody()
         self.folder = Path(tempfile.mkdtemp(prefix="uf-pg-"))
         self.data = self.folder / "data"
@@ -77,6 +85,10 @@ class Instance:
         self._chown(self.folder)
         if copy_of is not None:
             self.run("cp", "-a", str(copy_of), str(self.data))
+        elif standby_of is not None:
+            source = f"host={standby_of.folder} user=postgres application_name={name}"
+            backup = (binary("pg_basebackup"), "-D", str(self.data), "-d", source)
+            self.run(*backup, "-R", "-C", "-S", name, "-X", "stream", "-c", "fast", "-N")
         else:
             self.run(
                 binary("initdb"),
@@ -158,6 +170,10 @@ class Instance:
             link.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
         return f"{self.url()}&options=-csearch_path%3D{name}"
 
+    def promote(self) -> None:
+        """A standby becomes a primary; it is one when this returns."""
+        self.run(binary("pg_ctl"), "promote", "-w", "-D", str(self.data))
+
     def reload(self) -> None:
         os.kill(self.pid, signal.SIGHUP)
 
@@ -171,6 +187,11 @@ class Instance:
         self._server = None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
+    def tell(self, how: signal.Signals) -> None:
+        """To every process of it: SIGSTOP freezes the whole server, SIGCONT thaws it."""
+        for process in {self.pid, *self._children()}:
+            os.kill(process, how)
+
     def _children(self) -> list[int]:
         """Backends are session leaders of their own: found by their folder, killed by their id."""
         found = []
@@ -183,6 +204,13 @@ class Instance:
                     continue
         return found
 
+    def crash(self) -> None:
+        """``pg_ctl stop -m immediate``: every process ends at once, without a checkpoint."""
+        assert self._server is not None
+        self.run(binary("pg_ctl"), "stop", "-m", "immediate", "-D", str(self.data))
+        self._server.wait()
+        self._server = None
+
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         if self._server is not None:
             self._server.send_signal(how)
@@ -194,6 +222,8 @@ class Instance:
 
     def remove(self) -> None:
         """At once: nothing of it is needed any more, so nothing is flushed."""
+        if self._server is not None:
+            self.tell(signal.SIGCONT)  # a test may have left it frozen
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder)
 

@@ -108,6 +108,8 @@ def _status(options: argparse.Namespace) -> int:
 def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
     word = f"leading, epoch {status['epoch']}" if status["leading"] else "standing by"
     rows = [f"{status['server']}: {word}, {status['tables']} tables, {status['store']}"]
+    if status["trouble"]:
+        rows.append(f"  trouble: {status['trouble']}")
     for at in status["endpoints"]:
         rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
     for meter in meters:

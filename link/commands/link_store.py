@@ -28,6 +28,7 @@ from link.ledger.orders import Person, Restore
 from link.rows import Group, Saved
 from link.store import open_store
 from link.store.backup import restore as restore_store
+from link.store.backup import verify_backup
 from link.store.base import SqlStore
 from link.store.errors import StoreError
 
@@ -68,6 +69,7 @@ def backup(options: argparse.Namespace) -> int:
     request = {"verb": "backup", "path": str(path)}
     try:
         manifest: dict[str, Any] = asked(config.control, request, LONG_S)["manifest"]
+        _verified(path)
     except Stop as stop:
         if stop.code != EX_UNAVAILABLE:
             raise
@@ -75,6 +77,17 @@ def backup(options: argparse.Namespace) -> int:
     said = f"{path}: {manifest['bytes']} bytes, event {manifest['last_event']}"
     print_answer(options, manifest, f"{said}\nsha256 {manifest['sha256']}")
     return EX_OK
+
+
+def _verified(path: Path) -> None:
+    """In this process: the server has its tables to answer."""
+    try:
+        verify_backup(path)
+    except StoreError as error:
+        raise Stop(f"{error}; take another backup, do not use this one", error.exit_code) from None
+    except OSError as error:
+        said = f"{path}: {error.strerror}; written and not verified"
+        raise Stop(said, EX_NOPERM) from None
 
 
 def _backup_alone(where: str, path: Path) -> dict[str, Any]:

@@ -33,6 +33,8 @@ class LinkConfig:
     name: str
     store: str
     """As ``open_store`` takes it."""
+    require_synchronous_standby: bool
+    store_wait_ms: int
     control: Path
     sealing_key: str
     beat_ms: int
@@ -63,6 +65,11 @@ def load(path: Path) -> LinkConfig:
     }
     doors = _doors(document.get("door"), problems)
     pools = _pools(path, document.get("pools", {}), folder, problems)
+    if found["server"].get("require_synchronous_standby") and str(
+        found["server"]["store"]
+    ).startswith("sqlite:"):
+        said = "true: expected a PostgreSQL store; SQLite has no standby"
+        problems.append(Problem("E-LNK-052", "server.require_synchronous_standby", said))
     if problems:
         raise ConfigError(path, problems)
     server, http = found["server"], found["http"]
@@ -70,6 +77,8 @@ def load(path: Path) -> LinkConfig:
         path=path,
         name=server["name"],
         store=_store(folder, server["store"]),
+        require_synchronous_standby=server["require_synchronous_standby"],
+        store_wait_ms=server["store_wait_ms"],
         control=folder / server["control"],
         sealing_key=_secret(folder, server["sealing_key"]),
         beat_ms=server["beat_ms"],

@@ -105,6 +105,12 @@ def an_hour(value: object) -> str:
 SERVER: Final[dict[str, Option]] = {
     "name": Option(a_name, MUST, "this server's own name; no other server has it"),
     "store": Option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."'),
+    "require_synchronous_standby": Option(
+        flag, False, "refuse a PostgreSQL whose commits wait for no standby"
+    ),
+    "store_wait_ms": Option(
+        between(100, 3_000), 2_000, "longest wait for PostgreSQL and its standby"
+    ),
     "control": Option(a_path, "control.sock", "socket of status, orders and backup"),
     "sealing_key": Option(
         a_secret_or_nothing, "", "seals the hidden amounts of mystery levels; needed with one"

@@ -82,6 +82,7 @@ def check_group(state: State, group: Group) -> None:
         for key, level in state.changed_levels.items():
             check_level(level, pending.get(key, 0))
             _check_generation(state, level)
+            _check_terms(level)
     if any(account == TRANSFER for _, _, account in group.balances):
         _check_transfers(state)
     counted = dict(group.journals_before)
@@ -105,6 +106,16 @@ def _check_generation(state: State, level: Level) -> None:
             "I8",
             f"{level.pool}/{level.name}: generation {level.generation} after "
             f"{level.committed_generation} and {resets} resets",
+        )
+
+
+def _check_terms(level: Level) -> None:
+    """I19: a generation has one set of parameters, from its first entry to its last."""
+    same = level.generation == level.committed_generation
+    if same and level.committed_terms_json not in (b"", level.terms_json):
+        raise LedgerBroken(
+            "I19",
+            f"{level.pool}/{level.name}: other parameters within generation {level.generation}",
         )
 
 

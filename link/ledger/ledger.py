@@ -480,5 +480,6 @@ class Ledger:
         for level in state.changed_levels.values():
             level.touched = set()
             level.committed_generation = level.generation
+            level.committed_terms_json = level.terms_json
         state.clear()
         return group

@@ -132,6 +132,7 @@ class Level:
         "balances",
         "brink",
         "committed_generation",
+        "committed_terms_json",
         "generation",
         "hits",
         "limit",
@@ -161,6 +162,8 @@ class Level:
         self.trigger_units = NEVER
         self.sums: dict[tuple[str, str, str], Sum] = {}
         self.touched: set[str] = set()
+        self.committed_terms_json = b""
+        """Of the generation, as it was stored last; nothing before the first time."""
         self.adopt(terms)
 
     def adopt(self, terms: Terms) -> None:
@@ -291,6 +294,7 @@ class Level:
             level.next_terms = msgspec.json.decode(row.next_parameters, type=Terms)
         level.hits = row.hits
         level.state = msgspec.json.decode(row.state, type=LevelState)
+        level.committed_terms_json = level.terms_json
         return level
 
     def keep_resets(self, open_awards: set[str]) -> None:

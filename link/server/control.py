@@ -33,7 +33,7 @@ IDLE_S: Final = 30.0
 AWAY_S: Final = 0.2
 MOST_PEOPLE: Final = 3
 QUESTIONS: Final = frozenset(
-    ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "awards", "alarms")
+    ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "alarms")
 )
 
 
@@ -47,6 +47,7 @@ class Control:
         self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
             "order": self._order,
             "backup": self._backup,
+            "awards": self._awards,
             "rows": self._rows,
         }
 
@@ -118,6 +119,9 @@ class Control:
         if not isinstance(path, str) or not path.startswith("/"):
             return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
         return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
+
+    def _awards(self, request: Mapping[str, Any], _uid: int) -> Answer:
+        return self._bridge.ask("awards", {"after": request.get("after", 0)})
 
     def _rows(self, request: Mapping[str, Any], _uid: int) -> Answer:
         return self._bridge.ask("rows", request)

@@ -8,7 +8,7 @@ when it leads again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import sleep
+from time import monotonic, sleep
 from typing import Final, NoReturn
 
 from link.rows import Group
@@ -21,14 +21,26 @@ SETTLING_S: Final = 2.0
 
 
 class StepDown(Exception):
-    """Not the leader any more, or not able to lead."""
+    """Not the leader any more, or not able to lead; with the code of the reason."""
+
+    def __init__(self, error: StoreError) -> None:
+        super().__init__(str(error))
+        self.code = error.code
 
 
 class Keeper:
     def __init__(
-        self, store: Store, holder: str, lease_ms: int, pause: Callable[[float], None] = sleep
+        self,
+        store: Store,
+        holder: str,
+        lease_ms: int,
+        pause: Callable[[float], None] = sleep,
+        alive: Callable[[], object] = lambda: None,
     ) -> None:
+        """``alive`` is called before everything that may have to wait for the database: each such
+        wait is bounded, so a watchdog that is fed there still finds a loop that hangs."""
         self.store = store
+        self._alive = alive
         self.epoch = 0
         """0: another server leads, or nobody does."""
         self._holder, self._lease_ms, self._pause = holder, lease_ms, pause
@@ -39,11 +51,12 @@ class Keeper:
     def lead(self, mono_ms: int) -> bool:
         """Take or keep the lead; True if it has just been taken. ``StepDown`` if it is lost."""
         self.next_ms = mono_ms + self._lease_ms // 3
+        self._alive()
         if not self.epoch:
             try:
                 epoch = self.store.lead(self._holder, self._lease_ms)
             except (Failed, Unknown) as error:
-                raise StepDown(str(error)) from None
+                raise StepDown(error) from None
             if epoch is None:
                 return False
             self.epoch, self._renewed_ms = epoch, mono_ms
@@ -52,10 +65,10 @@ class Keeper:
             self.store.renew(self.epoch)
             self._renewed_ms = mono_ms
         except Fenced as error:
-            self._lost(str(error))
+            self._lost(error)
         except (Failed, Unknown) as error:
             if mono_ms - self._renewed_ms >= self._lease_ms:
-                self._lost(str(error))
+                self._lost(error)
             self.next_ms = mono_ms + self._lease_ms // 10
         return False
 
@@ -66,6 +79,7 @@ class Keeper:
     def commit(self, group: Group) -> None:
         """Durable when it returns."""
         for _ in range(TRIES):
+            self._alive()
             try:
                 self.store.commit(group)
                 return
@@ -73,36 +87,39 @@ class Keeper:
                 failed: StoreError = error
             except Unknown as error:
                 failed = error
-                if self._settled(group):
+                if self._settled(group, error):
                     return
             except (Fenced, Conflict) as error:
-                self._lost(str(error))
+                self._lost(error)
             self._pause(PAUSE_S)
-        self._lost(str(failed))
+        self._lost(failed)
 
-    def forget(self) -> None:
-        """Whatever it was, it leads no more; another try comes in its time."""
+    def forget(self, mono_ms: int) -> None:
+        """Whatever it was, it leads no more; another try comes in its time, counted from the end of
+        what may have been a long wait."""
         self.epoch = 0
+        self.next_ms = mono_ms + self._lease_ms // 3
 
     def resign(self) -> None:
         if self.epoch:
             epoch, self.epoch = self.epoch, 0
             self.store.resign(epoch)
 
-    def _settled(self, group: Group) -> bool:
+    def _settled(self, group: Group, unknown: Unknown) -> bool:
         """After an unknown outcome: True if it is durable, False if it may be given again."""
-        waited = 0.0
+        waited, end = 0.0, monotonic() + SETTLING_S
         while True:
+            self._alive()
             try:
                 return self.store.settle(group)
-            except Unknown as error:
-                if waited >= SETTLING_S:
-                    self._lost(str(error))
+            except Unknown:
+                if waited >= SETTLING_S or monotonic() >= end:
+                    self._lost(unknown)
                 self._pause(PAUSE_S)
                 waited += PAUSE_S
             except (Failed, Fenced, Conflict) as error:
-                self._lost(str(error))
+                self._lost(error)
 
-    def _lost(self, why: str) -> NoReturn:
+    def _lost(self, why: StoreError) -> NoReturn:
         self.epoch = 0
         raise StepDown(why)

@@ -30,7 +30,7 @@ from link.server.office import Office
 from link.server.service import Service
 from link.server.sessions import Peer
 from link.store.contract import Store
-from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
+from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown, Unsafe
 from record.link.codec import encode
 from record.link.messages import Bye, Meters, MeterValue, Refused
 from record.notify import Notifier
@@ -40,6 +40,9 @@ IDLE_MS: Final = 250
 NOT_LEADING: Final = Refused("E-LNK-020", "this server does not lead; try the next one")
 STANDBY_RELOAD_MS: Final = 30_000
 ADMITTED_AT_ONCE: Final = 256
+LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
+"""Unsafe too: a database that lost its standby or was switched over may be right again in a minute;
+until then nothing is acknowledged."""
 QUICK: Final = int(zmq.NOBLOCK)
 QUICK_MORE: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
 """Plain numbers: joining two flags at every message takes longer than sending it."""
@@ -111,7 +114,8 @@ class Server:
         self._denied = Alarms(1_000)
         self._more = self._ready = self._stopping = False
         self._fed_ms = 0
-        self._trouble = ""
+        self.trouble = ""
+        """Why it does not lead, if that is no choice of its own."""
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -171,23 +175,30 @@ class Server:
         ready = dict(self._poller.poll(wait_ms))
         now, mono = self._means.clock.now_ms(), self._means.clock.mono_ms()
         self._ended(self.gate.refresh(now), mono)
+        if mono >= self._keeper.next_ms or self._keeper.overdue(mono):
+            # By itself: however often it fails, tables and people get their answers.
+            self._or_step_down(lambda: self._lead(now, mono))
+        self._or_step_down(lambda: self._serve(ready, now, mono))
+
+    def _serve(self, ready: dict[Any, int], now: int, mono: int) -> None:
+        if self.floor is not None:
+            self.floor.at(now, mono)
+        if self._doors.zap in ready:
+            self._admit(mono)
+        self._drain(ready)
+        self._service.serve()
+        if self.floor is not None:
+            self._conclude(self.floor, mono)
+        else:
+            self._service.idle()
+        self._look_after(mono)
+
+    def _or_step_down(self, act: Callable[[], None]) -> None:
         try:
-            if mono >= self._keeper.next_ms or self._keeper.overdue(mono):
-                self._lead(now, mono)
-            if self.floor is not None:
-                self.floor.at(now, mono)
-            if self._doors.zap in ready:
-                self._admit(mono)
-            self._drain(ready)
-            self._service.serve()
-            if self.floor is not None:
-                self._conclude(self.floor, mono)
-            else:
-                self._service.idle()
-            self._look_after(mono)
-        except (StepDown, Failed, Unknown, Fenced, Conflict) as error:
-            self._keeper.forget()
-            self._step_down(str(error))
+            act()
+        except LOSES_THE_LEAD as error:
+            self._keeper.forget(self._means.clock.mono_ms())
+            self._step_down(str(error), error.code)
 
     def _drain(self, ready: dict[Any, int]) -> None:
         self._more = False
@@ -311,21 +322,30 @@ class Server:
     # --- leading ----------------------------------------------------------------------------------
 
     def _lead(self, now: int, mono: int) -> None:
-        if self._keeper.lead(mono):
+        try:
+            taken = self._keeper.lead(mono)
+        except StepDown:
+            self._stand_by(mono)
+            raise
+        if taken:
             self._begin(now, mono)
-        elif not self._keeper.epoch and (
-            not self._reloaded_ms or mono - self._reloaded_ms >= STANDBY_RELOAD_MS
-        ):
-            # A standby answers handshakes too: tables are told to try the next server.
-            self._reloaded_ms = mono
-            self.office.load(self._means.store.load())
+        elif not self._keeper.epoch:
+            self._stand_by(mono)
         self._tell_ready()
+
+    def _stand_by(self, mono: int) -> None:
+        """A standby answers handshakes too, whatever keeps it from leading: tables are told to try
+        the next server."""
+        self._tell_ready()
+        if not self._reloaded_ms or mono - self._reloaded_ms >= STANDBY_RELOAD_MS:
+            self.office.load(self._means.store.load())
+            self._reloaded_ms = mono
 
     def _begin(self, now: int, mono: int) -> None:
         store = self._means.store
         self._means.notifier.more_time(60_000_000)
         if not self.counts["led"]:
-            store.check(recent=self.plan.check_recent)
+            store.check(recent=self.plan.check_recent, between=self._means.notifier.feed)
         saved = store.load()
 
         def recall(journal: str, n: int) -> str | None:
@@ -350,13 +370,16 @@ class Server:
             ledger, server=self.plan.name, epoch=self._keeper.epoch, beat_ms=self.plan.beat_ms
         )
         self.floor.at(now, mono)
+        self.trouble = ""
         self._log.info(f"leading, epoch {self._keeper.epoch}, {store.place}")
+        if caution := store.caution():
+            self.floor.alarm("E-STO-014", "", caution)
 
-    def _step_down(self, why: str) -> None:
+    def _step_down(self, why: str, code: str) -> None:
         floor, self.floor = self.floor, None
-        if floor is not None or why != self._trouble:
-            self._log.error(f"not leading: {why}", fault_code="E-LNK-020")
-        self._trouble = why
+        if floor is not None or why != self.trouble:
+            self._log.error(f"not leading: {why}", fault_code=code)
+        self.trouble = why
         self._service.abandon("this server does not lead (E-LNK-020)")
         if floor is not None:
             for peer, data in floor.end(NOT_LEADING):
@@ -419,7 +442,7 @@ class Server:
     def status_line(self) -> str:
         floor = self.floor
         if floor is None:
-            return f"{self.plan.name}: standing by"
+            return f"{self.plan.name}: standing by{self.trouble and f': {self.trouble}'}"
         return f"{self.plan.name}: leading, epoch {floor.epoch}, {len(floor.sessions)} tables"
 
 

@@ -7,6 +7,8 @@ import secrets
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
+from typing import Final
 
 from link.config import LinkConfig
 from link.sealing import load_sealer
@@ -18,8 +20,12 @@ from link.server.keeper import Keeper
 from link.server.log import Log
 from link.server.server import Means, Plan, Server, SystemClock
 from link.store import open_store
+from link.store.base import SqlStore
+from link.store.errors import Failed, Unknown
 from record.link.keys import load_secret, secret_path
 from record.notify import Notifier
+
+AGAIN_S: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -47,6 +53,35 @@ def holder_name(config: LinkConfig) -> str:
     return f"{config.name}@{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
 
 
+def _opened(config: LinkConfig, log: Log, notifier: Notifier) -> SqlStore:
+    """A database on another machine that is not there yet is waited for: it may be changing over,
+    and a service that gives up five times is not started again."""
+    said = ""
+    while True:
+        try:
+            store = open_store(
+                config.store,
+                wait_ms=config.store_wait_ms,
+                standby_required=config.require_synchronous_standby,
+            )
+            try:
+                store.migrate(at_ms=SystemClock().now_ms())
+            except BaseException:
+                store.close()
+                raise
+            return store
+        except (Failed, Unknown) as error:
+            if not config.store.startswith("postgres"):
+                raise
+            trouble: Failed | Unknown = error
+        if str(trouble) != said:
+            said = str(trouble)
+            log.error(f"waiting for the store: {said}", fault_code=trouble.code)
+        notifier.more_time(30_000_000)
+        notifier.status(f"{config.name}: waiting for the store: {said}")
+        sleep(AGAIN_S)
+
+
 def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
     """``KeyFileError``, ``StoreError``, ``DoorError`` or ``OSError`` if something is not there."""
     plans = tuple(
@@ -56,8 +91,7 @@ def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
     sealer = load_sealer(secret_path(config.sealing_key)) if config.sealing_key else None
     doors = Doors(plans, Limits(**{k: v for k, v in config.limits.items() if k != "group_most"}))
     try:
-        store = open_store(config.store)
-        store.migrate(at_ms=SystemClock().now_ms())
+        store = _opened(config, log, notifier)
     except BaseException:
         doors.close()
         raise
@@ -72,7 +106,7 @@ def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
     )
     means = Means(
         store=store,
-        keeper=Keeper(store, holder_name(config), config.lease_ms),
+        keeper=Keeper(store, holder_name(config), config.lease_ms, alive=notifier.feed),
         doors=doors,
         bridge=Bridge(),
         log=log,

@@ -307,11 +307,16 @@ class SqlStore(ABC):
         self._ready()
         return self.attempt(lambda: reading.load(self.query), snapshot=True)
 
-    def check(self, *, recent: int | None = None) -> Counts:
-        self._ready()
-        return self.attempt(lambda: self.checked(recent), snapshot=True)
+    def caution(self) -> str:
+        return ""
 
-    def checked(self, recent: int | None, between: Callable[[], None] | None = None) -> Counts:
+    def check(
+        self, *, recent: int | None = None, between: Callable[[], object] | None = None
+    ) -> Counts:
+        self._ready()
+        return self.attempt(lambda: self.checked(recent, between), snapshot=True)
+
+    def checked(self, recent: int | None, between: Callable[[], object] | None = None) -> Counts:
         """In a transaction, so that all of it is of one moment."""
         checker = Checker(self.query, self._damage(whole=recent is None), between)
         counts = checker.run(recent)

@@ -28,7 +28,7 @@ class Checker:
     """One check; ``findings`` say what does not hold and where. An empty list is the only good."""
 
     def __init__(
-        self, query: Query, damage: list[str], between: Callable[[], None] | None = None
+        self, query: Query, damage: list[str], between: Callable[[], object] | None = None
     ) -> None:
         """``between`` is called after every page of rows."""
         self.findings: Final = damage
@@ -47,7 +47,7 @@ class Checker:
         self._entries(last)
         self._balances()
         self._awards(last)
-        self._leader()
+        self._leader(last)
         return Counts(
             events=last,
             entries=self._count("entries"),
@@ -244,7 +244,13 @@ class Checker:
         for award in steps:
             self._found(f"award {award}: has steps and no row")
 
-    def _leader(self) -> None:
+    def _leader(self, last: int) -> None:
+        """I13: an epoch begins where the one before it ended, never earlier."""
+        began = self._query("SELECT epoch, after_event FROM epochs ORDER BY epoch")
+        for (_, before), (epoch, after) in pairwise([(0, 0), *began, (0, last)]):
+            if after < before:
+                name = f"epoch {epoch} begins" if epoch else "the events end"
+                self._found(f"{name} after event {after}, the epoch before after {before}")
         newest = self._one("SELECT COALESCE(MAX(epoch), 0) FROM epochs")
         rows = self._query("SELECT epoch FROM leader")
         if [r[0] for r in rows] != ([newest] if newest else []):

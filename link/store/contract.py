@@ -112,9 +112,14 @@ class Store(Protocol):
         """After ``Unknown``: True if the group is committed and durable, False if it never will be.
         Raises ``Unknown`` as long as nobody can say."""
 
-    def check(self, *, recent: int | None = None) -> Counts:
+    def caution(self) -> str:
+        """What a person should know about what this store does not promise; or nothing."""
+
+    def check(
+        self, *, recent: int | None = None, between: Callable[[], object] | None = None
+    ) -> Counts:
         """Everything that must hold; ``Broken`` with every finding. ``recent`` limits the chain and
-        the numbers of events to the last so many."""
+        the numbers of events to the last so many. ``between`` is called again and again."""
 
     def tend(self) -> None:
         """Housekeeping that can wait; the server calls it when no message waits."""

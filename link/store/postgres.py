@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from select import select
-from time import monotonic
 from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg import errors as pg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
-from psycopg.pq.abc import PGconn, PGresult
 
 from link.store import tables as t
 from link.store.backup import Content, write_backup, write_export
@@ -37,6 +34,7 @@ from link.store.errors import (
     Unsafe,
 )
 from link.store.migrations import Migration
+from link.store.patience import MARGIN_S, Bounded, TooLong, answered
 from link.store.tables import Row
 
 T = TypeVar("T")
@@ -47,6 +45,8 @@ ADVISORY: Final = 0x55464C4B
 TRIES: Final = 10
 """Of the same rows, when the database asks for it (40001, 40P01)."""
 SYNCHRONOUS: Final = ("on", "remote_apply")
+CONNECT_S: Final = 2
+"""For each host; the least that the driver takes."""
 _AGAIN: Final = (pg.SerializationFailure, pg.DeadlockDetected)
 _DAMAGED: Final = (pg.DataCorrupted, pg.IndexCorrupted)
 _NOT_STORABLE: Final = (pg.DataError, pg.IntegrityError)
@@ -67,6 +67,17 @@ class _Lost(Failed):
     """The connection went away before COMMIT was sent: nothing is committed."""
 
 
+def _turned(parts: dict[str, Any], by: int) -> str:
+    """The same hosts, beginning with another one."""
+    turned = dict(parts)
+    for name in ("host", "hostaddr", "port"):
+        values = str(parts.get(name, "")).split(",")
+        if len(values) > 1:
+            at = by % len(values)
+            turned[name] = ",".join(values[at:] + values[:at])
+    return make_conninfo("", **turned)
+
+
 @cache
 def _dialect(sql: str) -> str:
     return sql.replace("?", "%s")
@@ -75,31 +86,6 @@ def _dialect(sql: str) -> str:
 def _line(error: psycopg.Error) -> str:
     """What it says, without where it happened."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _answered(pgconn: PGconn, command: bytes, patience_s: float) -> PGresult:
-    """The answer to a command, or ``OperationalError`` after a while: statement_timeout does not
-    count while a commit waits for its standby, and a network may fall silent."""
-    pgconn.send_query(command)
-    until = monotonic() + patience_s
-    while pgconn.flush():
-        _await(pgconn, until, writing=True)
-    while pgconn.is_busy():
-        _await(pgconn, until, writing=False)
-        pgconn.consume_input()
-    answer = pgconn.get_result()
-    while pgconn.get_result() is not None:
-        pass
-    if answer is None:
-        raise psycopg.OperationalError("the connection ended")
-    return answer
-
-
-def _await(pgconn: PGconn, until: float, *, writing: bool) -> None:
-    sockets = [pgconn.socket]
-    left = max(0.0, until - monotonic())
-    if not any(select(sockets, sockets if writing else [], [], left)):
-        raise psycopg.OperationalError("it took too long")
 
 
 class PostgresStore(SqlStore):
@@ -120,9 +106,12 @@ class PostgresStore(SqlStore):
         parts = conninfo_to_dict(url)
         host, name = parts.get("host", "local"), parts.get("dbname", "")
         super().__init__(f"postgresql://{host}/{name}", steps)
-        self._url, self._statement_ms = url, statement_ms
+        self._url, self._parts, self._statement_ms = url, parts, statement_ms
         self._standby_required = standby_required
-        self._db: psycopg.Connection[Row] | None = None
+        self._waits_for = ""
+        self._turn = 0
+        """The host that is tried first: another one after a primary that could not commit."""
+        self._db: Bounded | None = None
         self._closed = False
         self._warnings: list[str] = []
         self._types: dict[str, list[str]] = {}
@@ -135,42 +124,53 @@ class PostgresStore(SqlStore):
 
     # --- connection --------------------------------------------------------------------------
 
-    def _connection(self) -> psycopg.Connection[Row]:
+    def _connection(self) -> Bounded:
         if self._closed:
             raise Failed(self.place, "the store was closed")
         if self._db is None:
             self._db = self._connect()
         return self._db
 
-    def _connect(self) -> psycopg.Connection[Row]:
-        db = psycopg.connect(
-            self._url,
+    def _connect(self) -> Bounded:
+        try:
+            db = self._reached()
+        except psycopg.Error as error:
+            # Every host was tried: whoever asks again does so in his own time.
+            raise Failed(self.place, f"no connection: {_line(error)}") from error
+        try:
+            self._prepare(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _reached(self) -> Bounded:
+        return Bounded.connect(
+            _turned(self._parts, self._turn),
             autocommit=True,
-            connect_timeout=5,
+            connect_timeout=CONNECT_S,
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=3,
             tcp_user_timeout=10_000,
             application_name="underfelt-link",
         )
-        try:
-            db.add_notice_handler(self._noticed)
-            settings = {
-                "statement_timeout": str(self._statement_ms),
-                # A server that was frozen in a transaction must not hold the leader's row for ever.
-                "idle_in_transaction_session_timeout": str(self._statement_ms),
-                "lock_timeout": str(self._statement_ms // 2),
-                "client_encoding": "UTF8",
-            }
-            for name, value in settings.items():
-                db.execute("SELECT set_config(%s, %s, false)", (name, value))
-            if db.execute("SHOW synchronous_commit").fetchone() != ("remote_apply",):
-                db.execute("SET synchronous_commit = on")
-            self._verify(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
+
+    def _prepare(self, db: Bounded) -> None:
+        self._hurry(db)
+        db.add_notice_handler(self._noticed)
+        settings = {
+            "statement_timeout": str(self._statement_ms),
+            # A server that was frozen in a transaction must not hold the leader's row for ever.
+            "idle_in_transaction_session_timeout": str(self._statement_ms),
+            "lock_timeout": str(self._statement_ms // 2),
+            "client_encoding": "UTF8",
+        }
+        for name, value in settings.items():
+            db.execute("SELECT set_config(%s, %s, false)", (name, value))
+        if db.execute("SHOW synchronous_commit").fetchone() != ("remote_apply",):
+            db.execute("SET synchronous_commit = on")
+        self._verify(db)
 
     def _noticed(self, diagnostic: psycopg.errors.Diagnostic) -> None:
         if diagnostic.severity_nonlocalized == "WARNING":
@@ -197,6 +197,22 @@ class PostgresStore(SqlStore):
                 raise Unsafe(self.place, f"{name} is {value}; it must be on")
         if self._standby_required and not waits_for:
             raise Unsafe(self.place, "synchronous_standby_names is empty; a standby is required")
+        self._waits_for = waits_for
+
+    def caution(self) -> str:
+        if self._waits_for:
+            return ""
+        return "synchronous_standby_names is empty: what is acknowledged is on one machine only"
+
+    def _standby_words(self) -> str:
+        names = self._waits_for
+        return f"; it waits for a synchronous standby: {names}" if names else ""
+
+    def _elsewhere(self) -> None:
+        """This host could not do it: begin with the next one. A primary that was left behind is
+        still there for reading and writing, and would be found first for ever."""
+        self._drop()
+        self._turn += 1
 
     def _drop(self) -> None:
         if self._db is not None:
@@ -250,6 +266,7 @@ class PostgresStore(SqlStore):
 
     def _begin(self, *, snapshot: bool) -> None:
         db = self._connection()
+        self._hurry(db)
         self._warnings.clear()
         if not snapshot:
             db.execute("BEGIN")
@@ -257,7 +274,11 @@ class PostgresStore(SqlStore):
         db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         self.unhurried()
 
+    def _hurry(self, db: Bounded) -> None:
+        db.patience_s = self._statement_ms / 1000 + MARGIN_S
+
     def unhurried(self) -> None:
+        self._connection().patience_s = None
         for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
             self.query("SELECT set_config(?, '0', true)", (name,))
 
@@ -265,10 +286,13 @@ class PostgresStore(SqlStore):
         """From the moment COMMIT is sent, only an answer is an answer."""
         db = self._connection()
         try:
-            answer = _answered(db.pgconn, b"COMMIT", self._statement_ms / 1000)
+            answer = answered(db.pgconn, b"COMMIT", self._statement_ms / 1000)
         except psycopg.Error as error:
-            self._drop()
-            raise Unknown(self.place, f"no answer to COMMIT: {_line(error)}") from error
+            what = f"no answer to COMMIT: {_line(error)}"
+            if isinstance(error, TooLong):
+                what += self._standby_words()
+            self._elsewhere()
+            raise Unknown(self.place, what) from error
         if answer.status != ExecStatus.COMMAND_OK:
             refusal = pg.error_from_result(answer)
             if db.pgconn.status != ConnStatus.OK or (refusal.sqlstate or "08")[:2] in ("08", "57"):
@@ -279,13 +303,30 @@ class PostgresStore(SqlStore):
             raise Failed(self.place, f"COMMIT was answered {answer.command_status!r}")
         if self._warnings:
             raise Unknown(self.place, f"COMMIT was answered with: {self._warnings[0]}")
+        if self._standby_required:
+            self._still_waited_for(db)
+
+    def _still_waited_for(self, db: Bounded) -> None:
+        """Whoever empties the list releases the commits that wait: they are answered, and are on
+        one machine. So the list counts as it is after the answer."""
+        try:
+            row = db.execute("SHOW synchronous_standby_names").fetchone()
+        except psycopg.Error as error:
+            self._elsewhere()
+            raise Unknown(self.place, f"lost after COMMIT: {_line(error)}") from error
+        if row is None or not row[0]:
+            self._elsewhere()
+            raise Unknown(self.place, "COMMIT was answered without a synchronous standby")
 
     def _rollback(self) -> None:
         db = self._db
         if db is None:
             return
+        self._hurry(db)
         try:
-            if not db.closed and db.info.transaction_status != TransactionStatus.IDLE:
+            if db.info.transaction_status == TransactionStatus.ACTIVE:
+                self._drop()  # in the middle of an answer that never came
+            elif not db.closed and db.info.transaction_status != TransactionStatus.IDLE:
                 db.execute("ROLLBACK")
         except psycopg.Error:
             self._drop()
@@ -299,6 +340,9 @@ class PostgresStore(SqlStore):
         except psycopg.Error as error:
             if isinstance(error, _AGAIN):
                 raise
+            if isinstance(error, TooLong):
+                self._elsewhere()
+                raise Failed(self.place, f"no answer: {_line(error)}") from error
             if self._db is None or self._db.closed:
                 self._drop()
                 raise _Lost(self.place, f"no connection: {_line(error)}") from error
@@ -315,7 +359,7 @@ class PostgresStore(SqlStore):
         if isinstance(error, _NOT_STORABLE):
             return NotStorable(self.place, what)
         if isinstance(error, pg.ReadOnlySqlTransaction):
-            self._drop()
+            self._elsewhere()
         return Failed(self.place, what)
 
     def attempt(self, act: Callable[[], T], *, snapshot: bool = False) -> T:
@@ -356,7 +400,9 @@ class PostgresStore(SqlStore):
             return super().lead(holder, lease_ms)
         except Failed as error:
             if isinstance(error.__cause__, pg.LockNotAvailable):
-                return None
+                self._elsewhere()
+                what = "the lease is over, and a commit of the leader before has not ended"
+                raise Unknown(self.place, what + self._standby_words()) from error
             raise
 
     def _take_lead(self, holder: str, lease_ms: int) -> int | None:

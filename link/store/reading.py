@@ -101,13 +101,17 @@ def events(
 def entries(
     query: Query, span: Span, pool: str | None, level: str | None, after: int
 ) -> Iterator[Entry]:
-    low, high = _range(query, span)
-    sql = (
-        f"SELECT {t.listed('entries', 'x')} FROM entries x JOIN events e ON e.id = x.through_event"
-        " WHERE x.through_event > ? AND x.through_event <= ?"
-        " AND e.received_ms >= ? AND e.received_ms < ?"
-    )
-    values: list[Any] = [low, high, span.from_ms, span.to_ms]
+    sql, values = f"SELECT {t.listed('entries', 'x')} FROM entries x", list[Any]()
+    if span == ALWAYS:
+        sql += " WHERE TRUE"  # no join: SQLite would begin each page with the first event again
+    else:
+        low, high = _range(query, span)
+        sql += (
+            " JOIN events e ON e.id = x.through_event"
+            " WHERE x.through_event > ? AND x.through_event <= ?"
+            " AND e.received_ms >= ? AND e.received_ms < ?"
+        )
+        values += [low, high, span.from_ms, span.to_ms]
     for column, wanted in (("pool", pool), ("level", level)):
         if wanted is not None:
             sql += f" AND x.{column} = ?"

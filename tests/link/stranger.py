@@ -74,6 +74,7 @@ class Stranger:
         self.disconnect()
         if self._context is not None:
             self._context.destroy(0)
+            self._context = None
 
     def send(self, message: Message | bytes, *more: bytes) -> bool:
         """False while there is no connection to send it over."""

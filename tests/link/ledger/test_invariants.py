@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -192,6 +193,41 @@ def test_a_generation_without_a_reset() -> None:
     with pytest.raises(LedgerBroken) as found:
         floor.ledger.group(1)
     assert found.value.invariant == "I8"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_wall_clock_decides_nothing(seed: int) -> None:
+    """I18: whatever the server's clock shows, the same events make the same money and winners."""
+    told = []
+    for chance in (None, random.Random(seed)):
+        floor = Floor()
+        script = random.Random(seed)
+        for number in range(1, 30):
+            if chance is not None:
+                floor.now_ms = chance.choice(
+                    (1, 10**6, 10**12, 2 * 10**12 + chance.randrange(10**9))
+                )
+            table = script.choice(("T1", "T2"))
+            floor.bet(table, number, 1, 2, 3)
+            if script.random() < 0.2:
+                floor.claim(table, number, (1, script.choice(("royal flush", "straight flush"))))
+        awards = [(a.award, a.cents, a.order, a.state) for a in floor.ledger.state.awards.values()]
+        told.append((floor.balances(), awards))
+    assert told[0] == told[1]
+    assert told[0][1], f"seed {seed}: no award, nothing shown"
+
+
+def test_other_parameters_within_a_generation() -> None:
+    """I19: whoever changes the terms of a running level by any way but a reset is stopped."""
+    floor = Floor()
+    floor.bet("T1", 1, 1)
+    floor.grouped = False
+    level = floor.ledger.state.pool("pool").level("main")
+    level.adopt(msgspec.structs.replace(level.terms, rate_ppm=level.terms.rate_ppm + 1))
+    floor.bet("T1", 2, 1)
+    with pytest.raises(LedgerBroken) as found:
+        floor.ledger.group(1)
+    assert found.value.invariant == "I19"
 
 
 def test_pending_money_without_an_award() -> None:

@@ -1,14 +1,19 @@
-"""A house whose server runs with a control socket."""
+"""A house whose server runs with a control socket; a shop over each of the stores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from link.store.postgres import PostgresStore
 from tests.link.reports.shop import Shop
 from tests.link.server.house import House, house_of
+from tests.postgres import Instance
+
+_numbers = count(1)
 
 
 @pytest.fixture
@@ -17,8 +22,20 @@ def house(tmp_path: Path) -> Iterator[House]:
         yield made
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
-    made = Shop(tmp_path / "link.db")
+@pytest.fixture(scope="session")
+def database() -> Iterator[Instance]:
+    instance = Instance()
+    instance.start()
+    yield instance
+    instance.remove()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shop]:
+    if request.param == "sqlite":
+        made = Shop(tmp_path / "link.db")
+    else:
+        instance: Instance = request.getfixturevalue("database")
+        made = Shop(PostgresStore(instance.create_schema(f"r{next(_numbers)}")))
     yield made
-    made.sqlite.close()
+    made.real.close()

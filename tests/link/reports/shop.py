@@ -1,4 +1,4 @@
-"""A floor of the ledger tests whose every group is committed to a real SQLite store too."""
+"""A floor of the ledger tests whose every group is committed to a real store too."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from link.ledger.orders import Approve, Pay, Verify
 from link.ledger.terms import Pool
 from link.reports.days import GamingDays
 from link.reports.desk import Desk
+from link.store.base import SqlStore
 from link.store.sqlite import SqliteStore
 from tests.link.ledger.support import ANNA, BEN, Floor
 
@@ -21,10 +22,15 @@ DAY_MS = 24 * 3_600_000
 
 
 class Shop(Floor):
-    def __init__(self, path: Path, *pools: Pool, tables: Sequence[str] = ("T1", "T2")) -> None:
-        self.sqlite = SqliteStore(path, create=True, flush=False)
-        self.sqlite.migrate(at_ms=1)
-        epoch = self.sqlite.lead("test", 1_000)
+    def __init__(
+        self, place: Path | SqlStore, *pools: Pool, tables: Sequence[str] = ("T1", "T2")
+    ) -> None:
+        """At a path, on SQLite."""
+        self.real = (
+            SqliteStore(place, create=True, flush=False) if isinstance(place, Path) else place
+        )
+        self.real.migrate(at_ms=1)
+        epoch = self.real.lead("test", 1_000)
         assert epoch is not None
         self.epoch = epoch
         super().__init__(*pools, tables=tables)
@@ -36,7 +42,7 @@ class Shop(Floor):
     def commit(self) -> None:
         group = self.ledger.group(self.epoch)
         self.store.commit(group)
-        self.sqlite.commit(group)
+        self.real.commit(group)
 
     def pay(self, award: str) -> None:
         self.order(Verify(award))
@@ -45,4 +51,4 @@ class Shop(Floor):
         self.order(Pay(award))
 
     def desk(self, first: date = FIRST, last: date | None = None) -> Desk:
-        return Desk.of(StoreSource(self.sqlite), DAYS, first, last or first)
+        return Desk.of(StoreSource(self.real), DAYS, first, last or first)

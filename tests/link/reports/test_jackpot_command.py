@@ -13,6 +13,7 @@ import pytest
 
 from link.commands import jackpot, report
 from link.rows import AwardState, AwardStep
+from link.server import service
 from link.server.control import ask
 from tests.link.server.house import PASSWORD, House
 
@@ -199,6 +200,35 @@ def test_rows_are_asked_for_by_kind_and_come_in_pages(control: Path) -> None:
         ids += [row["id"] for row in page["rows"]]
         more = page["more"]
     assert ids == list(range(1, last + 1))
+
+
+def test_awards_come_in_pages_each_with_all_its_steps(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MOST_AWARDS", 2)
+    path = tmp_path / "run" / "control.sock"
+    live = house.start(control=path)
+    table = house.stranger("table-1", live)
+    table.join()
+    for number in range(1, 6):
+        table.wager(number, 100)
+        body = {"what": "claimed", "round": number, "claims": [[1, "straight flush", 10]]}
+        table.write(body)
+    table.deliver()
+    pages = [ask(path, {"verb": "awards", "after": after}) for after in (0, 2, 4, 6)]
+    assert [[row["award"] for row in page["awards"]] for page in pages] == [
+        ["main/1/1", "main/1/2"],
+        ["main/1/3", "main/1/4"],
+        ["main/1/5"],
+        [],
+    ]
+    assert [page["more"] for page in pages] == [True, True, False, False]
+    for page in pages:
+        stepped = {step["award"] for step in page["steps"]}
+        assert stepped == {row["award"] for row in page["awards"]}
+    for wrong in (-1, "2", True, None):
+        assert ask(path, {"verb": "awards", "after": wrong})["error"] == "E-SVC-001"
+    live.stop()
 
 
 def test_an_amount_that_changed_needs_both_approvals_anew() -> None:

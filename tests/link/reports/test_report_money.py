@@ -152,7 +152,7 @@ def test_one_award_whenever_it_was(night: Shop) -> None:
     ],
 )
 def test_one_unit_is_found_and_named(night: Shop, planted: str, said: str) -> None:
-    assert night.sqlite.change(planted, [()]) == 1
+    assert night.real.change(planted, [()]) == 1
     desk = night.desk(*BOTH_DAYS)
     found = [f.text for f in (pool_report(desk).findings + hits_report(desk).findings)]
     assert any(said in text for text in found), found
@@ -269,7 +269,7 @@ def test_settlement_order_is_that_of_the_last_claim(tmp_path: Path) -> None:
         ("straight flush", 10_000),
     ]
     assert report.findings == []
-    shop.sqlite.close()
+    shop.real.close()
 
 
 # --- any history ----------------------------------------------------------------------------------
@@ -338,4 +338,4 @@ def test_any_history_is_explained_to_the_unit(tmp_path: Path, seed: int) -> None
     report = hits_report(shop.desk(FIRST, FIRST + timedelta(days=9)))
     assert len(rows(report, "awards")) > 5
     assert report.findings == []
-    shop.sqlite.close()
+    shop.real.close()

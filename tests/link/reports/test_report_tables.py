@@ -196,7 +196,7 @@ def folder(tmp_path: Path) -> Path:
     sent = [event_of(r) for r in JournalReader(path).records() if r.kind == OUTBOX]
     for event in sent[:3]:
         shop.send("T1", event)
-    shop.sqlite.close()
+    shop.real.close()
     journal.close()
     return path
 
@@ -273,12 +273,13 @@ def test_no_journal_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 # --- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("shop", ["sqlite"], indirect=True)
 def test_the_command_on_a_backup(
     shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shop.hit("T1", 1)
     copy, page = tmp_path / "copy.db", tmp_path / "day.html"
-    shop.sqlite.backup(copy, at_ms=1)
+    shop.real.backup(copy, at_ms=1)
     here = ["--backup", str(copy), "--from", str(FIRST), "--time-zone", "Asia/Singapore"]
     assert command.run(["day", *here, "--html", "--output", str(page)]) == 0
     assert page.read_text("utf-8").startswith("<!doctype html>")
@@ -310,6 +311,7 @@ time_zone = "Asia/Singapore"
 """
 
 
+@pytest.mark.parametrize("shop", ["sqlite"], indirect=True)
 def test_the_store_is_read_while_no_server_runs_and_only_then(
     shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -319,7 +321,7 @@ def test_the_store_is_read_while_no_server_runs_and_only_then(
     shop.hit("T1", 1)
     assert command.run(argv) == 75  # the shop has it open
     assert "E-STO-" in capsys.readouterr().err
-    shop.sqlite.close()
+    shop.real.close()
     before = (tmp_path / "link.db").read_bytes()
     assert command.run(argv) == 0
     said = capsys.readouterr().out

@@ -72,6 +72,19 @@ def test_postgresql_is_left_as_it_is(tmp_path: Path) -> None:
     assert config.store == where
 
 
+def test_a_standby_is_required_of_postgresql_only(tmp_path: Path) -> None:
+    more = "store_wait_ms = 500\nrequire_synchronous_standby = true\n[[door]]"
+    text = WHOLE.replace("[[door]]", more, 1)
+    path = tmp_path / "link.toml"
+    key = "server.require_synchronous_standby"
+    said = "true: expected a PostgreSQL store; SQLite has no standby (E-LNK-052)"
+    assert problems(tmp_path, text) == [f"{path}: {key}: {said}"]
+    config = load(written(tmp_path, text.replace("sqlite:link.db", "postgresql://db/link")))
+    assert (config.require_synchronous_standby, config.store_wait_ms) == (True, 500)
+    config = load(written(tmp_path, WHOLE))
+    assert (config.require_synchronous_standby, config.store_wait_ms) == (False, 2_000)
+
+
 def test_all_problems_are_told_at_once_with_key_value_and_choices(tmp_path: Path) -> None:
     text = WHOLE.replace('name = "link-1"', 'naem = "link-1"\nbeat_ms = 5')
     text = text.replace("tcp://127.0.0.1:5701", "udp://x") + "[https]\non = true\n"

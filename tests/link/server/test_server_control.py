@@ -18,6 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from link.server.control import AT_ONCE, LONGEST, ask
 from link.server.doors import DoorError
 from link.server.http import Http
+from link.store import backup
 from tests.link.server.house import PASSWORD, House, Live
 
 
@@ -228,7 +229,15 @@ def test_no_password_is_written_or_logged(live: Live, house: House, tmp_path: Pa
     assert b"scrypt$" not in bodies
 
 
-def test_a_backup_is_taken_while_tables_go_on(live: Live, house: House, tmp_path: Path) -> None:
+def test_a_backup_is_taken_while_tables_go_on(
+    live: Live, house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And read back by whoever asked for it, not by the loop."""
+
+    def in_the_loop(*_: object) -> None:
+        raise AssertionError("tables wait meanwhile")
+
+    monkeypatch.setattr(backup, "_verify", in_the_loop)
     table = house.stranger("table-1", live)
     table.join()
     for number in range(1, 50):
@@ -239,6 +248,8 @@ def test_a_backup_is_taken_while_tables_go_on(live: Live, house: House, tmp_path
     assert answer["ok"], answer
     assert answer["manifest"]["last_event"] >= 49
     assert ask(path_of(live), request)["error"] == "E-STO-010"  # never overwritten
+    monkeypatch.undo()
+    assert backup.verify_backup(tmp_path / "copy").events >= 49
 
 
 # --- HTTP -----------------------------------------------------------------------------------------

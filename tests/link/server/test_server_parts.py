@@ -177,9 +177,32 @@ def test_whatever_else_ends_the_lead_and_nothing_is_acknowledged(
     answers: dict[str, list[object]],
 ) -> None:
     kept, _ = keeper(**answers)
-    with pytest.raises(StepDown):
+    with pytest.raises(StepDown) as down:
         kept.commit(GROUP)
     assert kept.epoch == 0
+    assert down.value.code in str(down.value)
+
+
+def test_the_watchdog_is_fed_before_every_wait_for_the_database() -> None:
+    fed: list[str] = []
+    store = Script(
+        lead=[7],
+        renew=[None],
+        commit=[made(Failed), made(Unknown), None],
+        settle=[made(Unknown), False],
+    )
+    kept = Keeper(
+        store,  # type: ignore[arg-type]
+        "me",
+        900,
+        pause=lambda _s: None,
+        alive=lambda: fed.append(f"before {len(store.calls)}"),
+    )
+    kept.lead(0)
+    kept.lead(300)
+    kept.commit(GROUP)
+    assert store.calls == ["lead", "renew", "commit", "commit", "settle", "settle", "commit"]
+    assert fed == [f"before {number}" for number in range(7)]
 
 
 def test_the_lease_is_renewed_in_time_and_given_up_when_it_cannot_be() -> None:

@@ -19,6 +19,7 @@ import pytest
 import zmq
 
 from controller.cli import main
+from link.store import backup
 from record.link.keys import load_public
 from tests.link.stranger import Stranger
 
@@ -263,7 +264,7 @@ def test_the_commands_of_keys_and_accounts(link: Link) -> None:
     assert (code, "E-ACT-001" in err) == (77, True)
 
 
-def test_backup_and_restore_by_two_people(link: Link) -> None:
+def test_backup_and_restore_by_two_people(link: Link, monkeypatch: pytest.MonkeyPatch) -> None:
     link.start()
     link.wait_leading()
     place = ("--config", str(link.config))
@@ -272,6 +273,10 @@ def test_backup_and_restore_by_two_people(link: Link) -> None:
     copy = str(link.folder / "copy")
     code, out, err = run("link", "backup", copy, *place)
     assert (code, "sha256" in out) == (0, True), err
+    with monkeypatch.context() as patch:  # a disk that loses a byte while it is written
+        patch.setattr(backup, "_hashed", lambda *_: ("0" * 64, 1))
+        code, _, err = run("link", "backup", copy + "-2", *place)
+    assert (code, "E-STO-011" in err, "do not use this one" in err) == (65, True, True), err
     link.stop()
     (link.folder / "link.db").rename(link.folder / "lost.db")
     two = ("--by", "m.ng", "--by", "a.kim", "--passwords-stdin")

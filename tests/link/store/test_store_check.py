@@ -44,6 +44,8 @@ DAMAGE = [
     ("UPDATE awards SET event = 77", "award mega/1/1: its claim is event 77"),
     ("UPDATE alarms SET id = 3 WHERE id = 1", "alarms: 2 rows numbered 2 to 3"),
     ("UPDATE leader SET epoch = 9", "leader: epoch"),
+    ("UPDATE epochs SET after_event = 100000", "the events end after event"),
+    ("INSERT INTO epochs VALUES (0, 'x', 1, 100000)", "begins after event 0, the epoch before"),
 ]
 
 
