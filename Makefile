@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean
+.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,13 +19,19 @@ $(STAMP): pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-setup: $(STAMP) postgresql ## build .venv with the underfelt command and the development tools
+setup: $(STAMP) postgresql groff ## build .venv with the underfelt command and the development tools
 
 # The link server's second store: tests start servers of their own from these binaries.
 postgresql:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
 	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y postgresql postgresql-contrib; } \
 	  || { echo "PostgreSQL is missing; run: apt-get install -y postgresql postgresql-contrib"; exit 1; }
+
+# The manual pages are set by it in the tests.
+groff:
+	@command -v groff >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y groff-base; } \
+	  || { echo "groff is missing; run: apt-get install -y groff-base"; exit 1; }
 
 check: setup ## ruff and mypy strict
 	$(BIN)/ruff check .

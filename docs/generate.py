@@ -20,6 +20,7 @@ from controller.rules.rulings import Ruling, rule_on
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, default_of
 from docs.faults import catalogue, faults_page
 from docs.link_schema import link_schema
+from docs.manual import completion, manual
 from docs.picture import terminal
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 
@@ -230,12 +231,16 @@ def pages() -> dict[str, str]:
         "docs/protocols/link.schema.json": link_schema(),
         "docs/protocols/faults.md": faults_page(),
         "controller/daemon/faults.toml": catalogue(),
+        "docs/completion/underfelt.bash": completion(),
+        **{f"docs/man/{name}": text for name, text in manual().items()},
     }
 
 
 def main() -> None:
     for path, text in pages().items():
-        (Path(ROOT) / path).write_text(text, "utf-8")
+        target = Path(ROOT) / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

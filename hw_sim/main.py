@@ -66,7 +66,7 @@ def parser() -> Arguments:
     top.add_argument("--players", type=int, default=7, metavar="N", help="at most so many of them")
     top.add_argument("--pace", type=int, default=1, metavar="N", help="hands N times as fast, to 4")
     top.add_argument("--faults", action="store_true", help="random play with faults")
-    top.add_argument("--seed", type=int, default=1)
+    top.add_argument("--seed", type=int, default=1, help="of random play and faults")
     top.add_argument(
         "--link-elsewhere", action="store_true", help="steps of the link are played by a real one"
     )

@@ -6,9 +6,10 @@ import json
 import sys
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments, Unreadable, parse_json, read_input
+from controller.commands.io import Unreadable, parse_json, read_input
 from controller.rules.errors import RecordError
 from controller.rules.wagers import check_wagers
+from record.arguments import Arguments
 
 
 def run(argv: list[str]) -> int:

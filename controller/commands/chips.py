@@ -38,7 +38,8 @@ from controller.chips.rollout import roll_out
 from controller.chips.signing import load_public, load_secret, make_keys
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands import chips_text as say
-from controller.commands.io import Arguments, Unreadable, read_lines
+from controller.commands.io import Unreadable, read_lines
+from record.arguments import Arguments
 
 EX_CANTCREAT: Final = 73
 EX_NOPERM: Final = 77

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
-from controller.commands.io import Arguments
 from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
 from controller.config.options import OPTIONS
@@ -24,6 +23,7 @@ from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
 from controller.rules.settings import ALL
+from record.arguments import Arguments
 
 EX_CANTCREAT: Final = 73
 _MOMENTS: Final = {
@@ -196,7 +196,7 @@ def _text(value: object) -> str:
 
 
 def _declare_init(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--game", required=True, type=str.upper, choices=ALL)
+    parser.add_argument("--game", required=True, type=str.upper, choices=ALL, help="the rule book")
     parser.add_argument("--output", metavar="FILE", help="a new file (default: standard output)")
     parser.add_argument(
         "--simulator", metavar="DIR", help="fill in everything for a simulator that runs there"

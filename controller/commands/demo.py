@@ -10,7 +10,6 @@ from datetime import date
 from typing import Any, Final
 
 from controller.cli import EX_OK
-from controller.commands.io import Arguments
 from controller.croupier import Croupier, stacked
 from controller.narrator import Narrator
 from controller.rules.books import BOOKS
@@ -21,6 +20,7 @@ from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import TableState
 from controller.rules.money import format_cents
 from controller.rules.settle import settle
+from record.arguments import Arguments
 
 TODAY: Final = date(2026, 1, 1)
 JACKPOT: Final = 12_345_678

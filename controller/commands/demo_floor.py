@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from controller.commands.io import Arguments
 from controller.floor.running import Wishes, play
 from controller.floor.terminal import screen_possible
+from record.arguments import Arguments
 
 EPILOG: Final = """\
 Keys, journals, jackpots and logs stay in the folder; the next start goes on from

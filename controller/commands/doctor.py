@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_OK
-from controller.commands.io import Arguments
 from controller.daemon.troubles import MARKS, Trouble, ill
 from controller.doctor.examine import Examined, examine
+from record.arguments import Arguments
 
 EX_TROUBLE: Final = 1
 EPILOG: Final = """\

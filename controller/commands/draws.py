@@ -6,15 +6,14 @@ a draw is and what the codes mean: docs/rules/selections.md.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from record import verify_draws
+from record.arguments import Arguments
 
 DESCRIPTION: Final = """\
 Reproduce every random selection (magic card, lucky player) of a table's journal: the seed fits its
@@ -39,7 +38,6 @@ def _arguments() -> Arguments:
         prog="underfelt draws",
         description=DESCRIPTION,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("action", choices=["verify"], help="what to do")
     parser.add_argument("journal_dir", metavar="JOURNAL_DIR", help="the journal's directory")

@@ -8,10 +8,10 @@ from typing import Final
 
 from controller import __version__
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.daemon.identity import opened_body, program_files, program_hash
+from record.arguments import Arguments
 
 EPILOG: Final = """\
 examples:

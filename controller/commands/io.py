@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import msgspec
 
-from controller.cli import EX_USAGE
 from controller.rules.errors import RecordError
-
-
-class Arguments(argparse.ArgumentParser):
-    """argparse that exits 64 on a usage error, after sysexits."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        sys.exit(EX_USAGE)
 
 
 class Unreadable(Exception):

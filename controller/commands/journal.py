@@ -21,8 +21,8 @@ import msgspec
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands import journal_day
-from controller.commands.io import Arguments
 from record import verify_journal
+from record.arguments import Arguments
 from record.journal import JournalError, Record
 from record.journal.reader import Follower, JournalReader, Report, verify
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from controller.config import ConfigError, load
 from controller.rules.errors import shown
 from controller.rules.settings import ALL, Settings, TableSettings
+from record.arguments import Arguments
 
 EX_UNAVAILABLE: Final = 69
 EX_CANTCREAT: Final = 73

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
@@ -18,6 +17,7 @@ from controller.daemon.linking import link_keys
 from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
 from controller.rules.errors import UnderfeltError
+from record.arguments import Arguments
 from record.journal import JournalError
 from record.journal.reader import JournalReader, Report
 from record.link.keys import KeyFileError

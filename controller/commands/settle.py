@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments, Unreadable, parse_json, read_input, read_lines
+from controller.commands.io import Unreadable, parse_json, read_input, read_lines
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
+from record.arguments import Arguments
 
 _encode = msgspec.json.Encoder().encode
 

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_OK, EX_USAGE
-from controller.commands.io import Arguments
 from controller.signed import keys
 from controller.signed.errors import BatchError, Problem, SignedError, UnreadableError
 from controller.staff import office
 from controller.staff.document import TRADE, Loaded, load
 from controller.staff.people import DUTIES, Duty, Person
 from controller.staff.pins import SALT_BYTES
+from record.arguments import Arguments
 
 ROLE_WORDS: Final[dict[str, Duty]] = {duty.replace(" ", "-"): duty for duty in DUTIES}
 MAX_PIN_LINE: Final = 64
@@ -119,7 +119,7 @@ def _declare_pin(parser: argparse.ArgumentParser) -> None:
 
 def _declare_add(parser: argparse.ArgumentParser) -> None:
     _declare_pin(parser)
-    parser.add_argument("--name", required=True)
+    parser.add_argument("--name", required=True, help="as people know him")
     parser.add_argument(
         "--role", action="append", choices=ROLE_WORDS, required=True, help="may be given repeatedly"
     )

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.daemon.service import ask
 from controller.daemon.troubles import ill, troubles
+from record.arguments import Arguments
 
 EX_UNAVAILABLE: Final = 69
 EX_TROUBLE: Final = 1

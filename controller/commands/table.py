@@ -8,7 +8,6 @@ import sys
 from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.commands.io import Arguments
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
@@ -25,6 +24,7 @@ from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
 from controller.daemon.verbs import Verbs
 from controller.rules.errors import UnderfeltError
+from record.arguments import Arguments
 from record.journal import JournalError
 from record.link.keys import KeyFileError
 from record.private import keep_memory_private

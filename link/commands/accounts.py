@@ -27,7 +27,7 @@ def _declare_one(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--role", choices=ROLES, required=True)
+    parser.add_argument("--role", choices=ROLES, required=True, help="what he may order")
     _declare_one(parser)
 
 

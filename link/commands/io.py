@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from link.config import ConfigError, LinkConfig, load
 from link.server.control import ask
@@ -43,15 +43,6 @@ _BY_CODE: Final = {
     "E-SVC-003": EX_TEMPFAIL,
     "E-SVC-006": EX_UNAVAILABLE,
 }
-
-
-class Arguments(argparse.ArgumentParser):
-    """argparse that exits 64 on a usage error, after sysexits."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        sys.exit(EX_USAGE)
 
 
 class Stop(Exception):

@@ -41,17 +41,22 @@ HOUR_MS: Final = 3_600_000
 def _declare_new(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--secret", metavar="FILE", required=True, help="stays on this device")
     parser.add_argument("--public", metavar="FILE", required=True, help="goes to the registry")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 
 def _new(options: argparse.Namespace) -> int:
     public, secret = zmq.curve_keypair()
     made = write_pair(Path(options.secret), Path(options.public), secret, public)
-    print(f"{options.secret} (mode 0400), {options.public}: fingerprint {made}")
+    row = {"secret": options.secret, "public": options.public, "fingerprint": made}
+    print_answer(
+        options, row, f"{options.secret} (mode 0400), {options.public}: fingerprint {made}"
+    )
     return EX_OK
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a secret or public key file")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -63,14 +68,16 @@ def _show(options: argparse.Namespace) -> int:
         if error.code != "E-KEY-104":
             raise
         kind, public = "secret key", zmq.curve_public(load_secret(path).reveal()).decode()
-    print(f"{options.file}: {kind}, fingerprint {fingerprint(public)}")
+    mark = fingerprint(public)
+    row = {"file": options.file, "kind": kind, "fingerprint": mark}
+    print_answer(options, row, f"{options.file}: {kind}, fingerprint {mark}")
     return EX_OK
 
 
 def _declare_enrol(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="the table's or sign's name")
     parser.add_argument("file", metavar="FILE", nargs="?", help="its public key file")
-    parser.add_argument("--role", choices=ROLES, default="table")
+    parser.add_argument("--role", choices=ROLES, default="table", help="whose key it is")
     parser.add_argument("--csv", metavar="FILE", help="many at once: lines of name,key[,role]")
     add_people(parser)
     add_place(parser)
@@ -105,7 +112,7 @@ def _from_csv(path: Path) -> list[list[str]]:
 def _declare_rotate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME")
     parser.add_argument("file", metavar="FILE", help="its new public key file")
-    parser.add_argument("--role", choices=ROLES, default="table")
+    parser.add_argument("--role", choices=ROLES, default="table", help="whose key it is")
     parser.add_argument(
         "--overlap-hours", type=int, default=24, metavar="N", help="the old key is valid so long"
     )
@@ -130,7 +137,7 @@ def _rotate(options: argparse.Namespace) -> int:
 
 def _declare_revoke(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="WHICH", help="a name, a fingerprint or a key")
-    parser.add_argument("--why", required=True)
+    parser.add_argument("--why", required=True, help="for the record")
     add_people(parser)
     add_place(parser)
 

@@ -18,7 +18,6 @@ from link.commands.io import (
     EX_OSERR,
     EX_SOFTWARE,
     EX_TROUBLE,
-    Arguments,
     Stop,
     add_place,
     asked,
@@ -36,6 +35,7 @@ from link.server.doors import DoorError
 from link.server.log import Log
 from link.server.start import start
 from link.store.errors import StoreError
+from record.arguments import Arguments
 from record.link.keys import KeyFileError
 from record.notify import Notifier
 from record.private import keep_memory_private
@@ -55,7 +55,11 @@ def run(argv: list[str]) -> int:
 
 
 def _serve(argv: list[str]) -> int:
-    parser = Arguments("underfelt link", description="Run the progressive-link server.")
+    parser = Arguments(
+        "underfelt link",
+        "Run the progressive-link server.",
+        "example: underfelt link --config /etc/underfelt/link/link.toml",
+    )
     parser.add_argument("--config", required=True, metavar="FILE", help="link.toml")
     options = parser.parse_args(argv)
     log, notifier = Log(), Notifier.from_environment()

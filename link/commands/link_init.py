@@ -16,7 +16,7 @@ import zmq
 
 from link import accounts
 from link.accounts import AccountRefused
-from link.commands.io import EX_CANTCREAT, EX_DATAERR, EX_OK, Stop, new_password
+from link.commands.io import EX_CANTCREAT, EX_DATAERR, EX_OK, Stop, new_password, print_answer
 from link.config import load
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER
@@ -69,6 +69,7 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="link-1", help="the server's name (link-1)")
     parser.add_argument("--address", default="127.0.0.1", help="where it listens (127.0.0.1)")
     parser.add_argument("--port", type=int, default=5701, help="for tables; signs have the next")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 
 def init(options: argparse.Namespace) -> int:
@@ -95,9 +96,14 @@ def init(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise Stop(str(error), EX_DATAERR) from None
     _make_store(store, account)
-    print(f"{folder}: link.toml, link.key, link.pub, seal.key, store, account {account.name}")
-    print(f"tables need link.pub; its fingerprint is {fingerprint(public.decode())}")
-    print(f"underfelt link --config {folder / 'link.toml'}")
+    mark = fingerprint(public.decode())
+    said = (
+        f"{folder}: link.toml, link.key, link.pub, seal.key, store, account {account.name}\n"
+        f"tables need link.pub; its fingerprint is {mark}\n"
+        f"underfelt link --config {folder / 'link.toml'}"
+    )
+    row = {"config": str(folder / "link.toml"), "account": account.name, "fingerprint": mark}
+    print_answer(options, row, said)
     return EX_OK
 
 

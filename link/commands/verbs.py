@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from link.commands.io import EX_OK, EX_USAGE, Arguments, Stop
+from link.commands.io import EX_OK, EX_USAGE, Stop
+from record.arguments import Arguments
 from record.link.keys import KeyFileError
 
 

@@ -1,0 +1,228 @@
+"""Man pages and bash completion, printed from the commands' own parsers.
+
+``Arguments.declared`` hands over each parser just before it would read arguments; nothing runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from controller.cli import COMMANDS, EXAMPLES
+from hw_sim.main import parser as sim_parser
+from record.arguments import Arguments
+
+SECTION: Final = 1
+TITLE: Final = "Underfelt"
+RUNS: Final = {"link": ("--config", "FILE"), "demo": ("floor",)}
+"""Commands that do something besides their verbs, and the words for it."""
+CODES: Final = (
+    (0, "done"), (1, "done, and something is not as it should be"), (64, "wrong use"),
+    (65, "the data are wrong"), (66, "an input cannot be read"), (69, "nobody answers"),
+    (70, "a fault of the program"), (71, "the system refuses"), (73, "an output cannot be made"),
+    (74, "reading or writing failed"), (75, "not now; try again"), (77, "not permitted"),
+    (78, "the configuration is wrong"),
+)  # fmt: skip
+"""After sysexits; a page names those of its command."""
+
+
+class _Declared(Exception):
+    def __init__(self, parser: Arguments) -> None:
+        super().__init__(parser.prog)
+        self.parser = parser
+
+
+def _hand_over(parser: Arguments) -> None:
+    raise _Declared(parser)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one parser declares: a command, or a verb of one."""
+
+    words: tuple[str, ...]
+    parser: argparse.ArgumentParser
+
+    @property
+    def options(self) -> list[argparse.Action]:
+        return [a for a in self.parser._actions if a.option_strings and a.dest != "help"]
+
+    @property
+    def positionals(self) -> list[argparse.Action]:
+        return [a for a in self.parser._actions if not a.option_strings]
+
+
+def _declared(module: Any, argv: list[str]) -> argparse.ArgumentParser:
+    before, Arguments.declared = Arguments.declared, staticmethod(_hand_over)
+    try:
+        module.run(argv)
+    except _Declared as found:
+        return found.parser
+    finally:
+        Arguments.declared = before
+    raise AssertionError(f"{module.__name__} {argv}: no parser was made")
+
+
+@cache
+def parts(command: str) -> tuple[Part, ...]:
+    if command == "sim":
+        return (Part(("sim",), sim_parser()),)
+    module = import_module(COMMANDS[command][0])
+    verbs = list(getattr(module, "VERBS", ()))
+    found = [Part((command, verb), _declared(module, [verb])) for verb in verbs]
+    if command in RUNS:
+        words = RUNS[command]
+        own = () if words[0].startswith("-") else words
+        found.insert(0, Part((command, *own), _declared(module, list(words))))
+    if not verbs:
+        found.insert(0, Part((command,), _declared(module, [])))
+    return tuple(found)
+
+
+# --- man pages ------------------------------------------------------------------------------------
+
+
+def _roff(text: str) -> str:
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join(f"\\&{line}" if line[:1] in ".'" else line for line in escaped.split("\n"))
+
+
+def _head(name: str, text: str) -> str:
+    upper = name.upper()
+    return (
+        f'.TH {upper} {SECTION} "" {TITLE} "{TITLE} manual"\n.SH NAME\n{name} \\- {_roff(text)}\n'
+    )
+
+
+def _synopsis(part: Part) -> str:
+    used = part.parser.format_usage().removeprefix("usage: ")
+    return f".nf\n{_roff(used.rstrip())}\n.fi\n"
+
+
+def _argument(action: argparse.Action) -> str:
+    names = ", ".join(f"\\fB{_roff(name)}\\fR" for name in action.option_strings)
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
+    if not action.option_strings:
+        names = f"\\fI{_roff(metavar)}\\fR"
+    elif action.nargs != 0:
+        names += f" \\fI{_roff(metavar)}\\fR"
+    said = (action.help or "").replace("%%", "%")
+    if action.choices is not None:
+        said = f"{said} ({', '.join(map(str, action.choices))})".strip()
+    return f".TP\n{names}\n{_roff(said or 'see the description')}\n"
+
+
+def _body(part: Part) -> Iterator[str]:
+    if part.parser.description:
+        yield f"{_roff(part.parser.description)}\n"
+    for action in (*part.positionals, *part.options):
+        yield _argument(action)
+    if part.parser.epilog:
+        yield f".PP\n.nf\n{_roff(part.parser.epilog.rstrip())}\n.fi\n"
+
+
+def page(command: str) -> str:
+    found = parts(command)
+    text = _head(f"underfelt-{command}", COMMANDS[command][1]) + ".SH SYNOPSIS\n"
+    text += "".join(map(_synopsis, found)) + ".SH DESCRIPTION\n"
+    for part in found:
+        if len(found) > 1:
+            text += f".SS underfelt {' '.join(part.words)}\n"
+        text += "".join(_body(part))
+    text += ".SH EXIT STATUS\nAfter sysexits; 0 is well, 64 a wrong use. See underfelt(1).\n"
+    return text + ".SH SEE ALSO\n.BR underfelt (1)\n"
+
+
+def overview() -> str:
+    text = _head("underfelt", "the firmware under a casino card table")
+    text += ".SH SYNOPSIS\n.B underfelt\n.I COMMAND\n[ARGUMENT ...]\n.SH COMMANDS\n"
+    for name, (_, said) in COMMANDS.items():
+        text += f".TP\n.BR underfelt\\-{_roff(name)} (1)\n{_roff(said)}\n"
+    text += ".SH EXIT STATUS\n"
+    for code, said in CODES:
+        text += f".TP\n{code}\n{_roff(said)}\n"
+    examples = EXAMPLES.removeprefix("examples:\n").rstrip()
+    return text + f".SH EXAMPLES\n.nf\n{_roff(examples)}\n.fi\n"
+
+
+def manual() -> dict[str, str]:
+    """File name under docs/man to its text."""
+    pages = {f"underfelt-{command}.1": page(command) for command in COMMANDS}
+    return {"underfelt.1": overview(), **pages}
+
+
+# --- completion -----------------------------------------------------------------------------------
+
+_BASH: Final = """\
+# Completion of underfelt for bash. Printed from the commands by `make docs`; do not edit.
+# Install: cp docs/completion/underfelt.bash /etc/bash_completion.d/underfelt
+
+_underfelt() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=
+  local -i files=0 chosen=0
+  if (( COMP_CWORD == 1 )); then
+    words="{commands} --help --version"
+  else
+    case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
+{verbs}
+      *)
+        case "${{COMP_WORDS[1]}}" in
+{firsts}
+        esac
+        ;;
+    esac
+  fi
+  case "$prev" in
+{choices}
+    {filed}) words= files=1 ;;
+  esac
+  if (( files )) || [[ $chosen == 0 && -n $words && $cur != -* && COMP_CWORD -gt 2 ]]; then
+    COMPREPLY=($(compgen -f -- "$cur"))
+  fi
+  COMPREPLY+=($(compgen -W "$words" -- "$cur"))
+}}
+complete -o filenames -F _underfelt underfelt
+"""
+_FILES: Final = ("FILE", "DIR", "PATH", "FOLDER")
+
+
+def _names(part: Part) -> list[str]:
+    return [name for action in part.options for name in action.option_strings] + ["--help"]
+
+
+def completion() -> str:
+    verbs, firsts = [], []
+    filed: set[str] = set()
+    choices: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        found = parts(command)
+        own: list[str] = []
+        for part in found:
+            names = " ".join(_names(part))
+            if len(part.words) == 2:
+                verbs.append(f'      "{command} {part.words[1]}") words="{names}" ;;')
+                own.append(part.words[1])
+            else:
+                own += _names(part)
+            for action in part.options:
+                if isinstance(action.metavar, str) and action.metavar in _FILES:
+                    filed.update(action.option_strings)
+                if action.choices is not None and action.nargs != 0:
+                    for name in action.option_strings:
+                        choices.setdefault(name, set()).update(map(str, action.choices))
+        firsts.append(f'          {command}) words="{" ".join(dict.fromkeys(own))}" ;;')
+    listed = [
+        f'    {name}) words="{" ".join(sorted(some))}" chosen=1 ;;'
+        for name, some in choices.items()
+    ]
+    return _BASH.format(
+        commands=" ".join(COMMANDS),
+        verbs="\n".join(verbs),
+        firsts="\n".join(firsts),
+        choices="\n".join(sorted(listed)),
+        filed="|".join(sorted(filed)),
+    )
