@@ -70,7 +70,7 @@ slow: setup ## the tests that take minutes: exhaustive flips, a million draws, f
 	$(BIN)/pytest -n 2 -m slow
 
 bench: setup ## the numbers to hold, each beside its peer in the same run
-	@missed=0; for name in ranking par settle_lines chip_register journal daemon_idle serial_to_zmq \
+	@missed=0; for name in help ranking par settle_lines chip_register journal daemon_idle serial_to_zmq \
 	  ledger store link_codec link_server; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
