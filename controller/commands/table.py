@@ -22,7 +22,9 @@ from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
+from controller.daemon.tamper import Sockets
 from controller.daemon.verbs import Verbs
+from controller.daemon.writer import Noted
 from controller.rules.errors import UnderfeltError
 from record.arguments import Arguments
 from record.journal import JournalError
@@ -140,6 +142,9 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     watch = Pulse(runtime, started.rig, notifier)
     verbs.feeds = lambda: watch.fed
     pulse = asyncio.create_task(watch.run())
+    sockets = Sockets(lambda body: runtime.put(Noted("alarm", body)))
+    verbs.strangers = lambda: sockets.plugged
+    looking = None if config.simulated else asyncio.create_task(sockets.run())
 
     def ready() -> None:
         link.start()
@@ -152,6 +157,8 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     finally:
         notifier.stopping()
         pulse.cancel()
+        if looking is not None:
+            looking.cancel()
         await link.close("the table stops")
         await service.close()
         if http is not None:

@@ -35,6 +35,7 @@ DOOR: Final = "E-TBL-015"
 NO_METRICS: Final = "E-TBL-016"
 LOCKED_MODE: Final = "E-TBL-017"
 LINK_HALTED: Final = "E-TBL-018"
+STRANGER: Final = "E-TBL-020"
 NO_CARD: Final = "no card can be dealt"
 
 
@@ -91,6 +92,8 @@ def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(LOW_SUPPLY, "power", "stopped")
     if status.get("door_open"):
         yield Trouble(DOOR, "door", "degraded")
+    for port, kind in status.get("strangers", {}).items():
+        yield Trouble(STRANGER, f"USB {port}", "degraded", kind)
     if status.get("safe_mode"):
         yield Trouble(SAFE_MODE, "progressive", "degraded")
     change = status.get("configuration_change", {})

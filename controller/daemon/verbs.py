@@ -33,6 +33,8 @@ class Verbs:
         self._began_s = int(time.time())
         self._link = link or Link()
         self.http_error = ""
+        self.strangers: Callable[[], Mapping[str, str]] = dict
+        """What is plugged in and was refused."""
         self.feeds: Callable[[], int] = lambda: 0
         """How often the watchdog was fed."""
 
@@ -58,6 +60,7 @@ class Verbs:
                 "low_bytes": LOW_SEGMENTS * config.journal.segment_mib * MIB,
             },
             "http_error": self.http_error,
+            "strangers": dict(self.strangers()),
         }
         return {**told, "troubles": [one.row() for one in troubles(told)]}
 

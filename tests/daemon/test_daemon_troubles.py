@@ -182,6 +182,12 @@ LINES = [
         ),
     ),
     (
+        {"strangers": {"1-1.2:1.0": "disk"}},
+        " ! E-TBL-020  USB 1-1.2:1.0: something is plugged in that a table has no use for, and was "
+        "switched off; disk -> unplug it; find out who plugged it in. It is an alarm of record "
+        "(usb refused)",
+    ),
+    (
         {"door_open": True},
         " ! E-TBL-015  door: the cabinet door is open -> close it; find out who opened it",
     ),
@@ -244,7 +250,7 @@ def test_every_code_of_the_table_has_its_line_here_and_on_the_page() -> None:
     shown = {line.split()[1] for _, line in LINES if "E-TBL" in line}
     listed = {one.code for one in faults() if one.code.startswith("E-TBL")}
     assert used == shown == listed
-    assert len(used) == 18
+    assert len(used) == 19
 
 
 # --- the texts ---------------------------------------------------------------------------------

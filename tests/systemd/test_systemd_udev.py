@@ -90,7 +90,7 @@ def plugged(kind: str, sub: str = "00", vendor: str = "046d") -> Device:
     ids=["keyboard", "disk", "radio", "network", "ncm", "camera", "ncm data", "still", "sound",
          "unknown maker"],
 )  # fmt: skip
-def test_a_stranger_is_switched_off_and_reported(kind: str, sub: str) -> None:
+def test_row_65_a_stranger_is_switched_off_and_reported(kind: str, sub: str) -> None:
     device = plugged(kind, sub)
     assert device.written == {"authorized": "0"}
     assert "refused-1-1.2:1.0" in device.done["RUN"]
