@@ -6,7 +6,7 @@ The link server as it runs, beside a bare CURVE ROUTER that sends every frame ba
 CURVE PUB, with the same crowd: two processes of half the tables each, because a socket of a table
 takes two descriptors. Events come at a fixed rate whatever the server does (open loop); latency
 counts from when an event was due. To rejoin, all connections are dropped, the server notices, and
-all tables connect and say hello at the same moment.
+all tables connect and say hello again, 500 at a time.
 """
 
 from __future__ import annotations

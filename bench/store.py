@@ -17,10 +17,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
+
+from msgspec.structs import replace
 
 from bench.common import Target, interleaved, print_ratios, verdict, versions
 from link.rows import Group

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import scrypt
 from typing import Final
+
+from msgspec.structs import replace
 
 from link.registry import Stamp
 from link.rows import AccountRow

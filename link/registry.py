@@ -11,8 +11,10 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, get_args
+
+from msgspec.structs import replace
 
 from link.rows import KeyRole, KeyRow
 from record.link.keys import fingerprint, is_key

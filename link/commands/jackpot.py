@@ -11,9 +11,10 @@ import os
 import stat
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from link.commands.io import (
     EX_DATAERR,

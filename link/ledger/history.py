@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -231,7 +231,7 @@ def _summed(entry: Entry) -> tuple[object, ...]:
 
 def _told(row: JournalRow) -> JournalRow:
     """Without checkpoints, which are no events."""
-    return replace(row, head_seq=0, head_hash="", received_ms=0)
+    return msgspec.structs.replace(row, head_seq=0, head_hash="", received_ms=0)
 
 
 def _same(what: str, replayed: object, stored: object) -> None:

@@ -45,6 +45,7 @@ TWO_PEOPLE: Final = (o.Resume, o.Retire, o.Restore, o.Change, o.Transfer, o.Clos
 OWN: Final = (o.Open, o.Link, o.Draw, o.Select, o.LockTies, o.Propose, o.Halt, o.Alarm)
 """The server gives these itself."""
 NOBODY: Final = PoolTerms(tables={})
+NotContributed = ev.Reversed | ev.Claimed | ev.Withdrawn | ev.RoundPlayed | ev.SelectionWanted
 
 _given: Final = msgspec.json.Decoder(Given)
 
@@ -273,7 +274,11 @@ class Ledger:
         state.at_ms = received_ms
         more: list[Reply] | None = None
         if n != journal.skip or message.hash != journal.skip_hash:
-            more = self._effect(journal, message.body)
+            told = message.body
+            if isinstance(told, ev.Contributed):  # most of them by far
+                more = contributions.contribute(state, journal, told)
+            else:
+                more = self._effect(journal, told)
         if journal.journal not in state.changed_journals:
             state.changed_journals[journal.journal] = journal.n
         journal.n, journal.seq, journal.hash = n, message.seq, message.hash
@@ -284,10 +289,8 @@ class Ledger:
         state.record(body, received_ms, journal, message)
         return more
 
-    def _effect(self, journal: Journal, body: ev.AnyBody) -> list[Reply] | None:
+    def _effect(self, journal: Journal, body: NotContributed) -> list[Reply]:
         state = self.state
-        if isinstance(body, ev.Contributed):
-            return contributions.contribute(state, journal, body)
         state.settle()
         match body:
             case ev.RoundPlayed():

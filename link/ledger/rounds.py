@@ -25,12 +25,12 @@ Part = tuple[str, int]
 """Account and units."""
 
 
-class Row(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    pass
+class Row(msgspec.Struct, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A tree without cycles, like all that is read from JSON: nothing for the collector."""
 
 
-class FixedRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    pass
+class FixedRow(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """The same, and nobody changes it."""
 
 
 class Streams(FixedRow, frozen=True):

@@ -255,12 +255,13 @@ class State:
         book = rounds[number] = RoundBook(number, pool)
         spare = len(rounds) - KEPT
         if spare > 0:
-            for old in list(rounds)[:spare]:
+            for old in (next(iter(rounds)),) if spare == 1 else list(rounds)[:spare]:
                 awards = rounds[old].awards
-                if awards and rounds[old].open:
-                    continue
-                for held in awards:
-                    del self.awards[held.award]
+                if awards:
+                    if rounds[old].open:
+                        continue
+                    for held in awards:
+                        del self.awards[held.award]
                 del rounds[old]
                 journal.forgotten = max(journal.forgotten, old)
         return book

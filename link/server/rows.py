@@ -8,10 +8,10 @@ then asks for rows up to that event and has a picture in which everything belong
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from link.server.bridge import Answer
 from link.store.contract import INT64_MAX, Span, Store

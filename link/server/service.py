@@ -6,11 +6,13 @@ its group is durable, or with the reason why nothing was done.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import asdict
 
 from link.accounts import AccountRefused, is_disabled
 from link.ledger.errors import PoolError
@@ -214,7 +216,7 @@ class Service:
             manifest = self._store.backup(
                 path, at_ms=at_ms, between=self._server.turn_between, verify=False
             )
-            request.done.set_result({"ok": True, "manifest": asdict(manifest)})
+            request.done.set_result({"ok": True, "manifest": dataclasses.asdict(manifest)})
         except StoreError as error:
             request.done.set_result({"error": error.code, "text": str(error)})
         except OSError as error:

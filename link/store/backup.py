@@ -11,7 +11,7 @@ import os
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
@@ -355,6 +355,6 @@ def restore_order(by: tuple[tuple[str, str], ...], why: str, at_ms: int) -> Expl
             received_ms=at_ms,
             body=body,
         )
-        return Group(epoch=epoch, events=[replace(row, chain=chain)])
+        return Group(epoch=epoch, events=[msgspec.structs.replace(row, chain=chain)])
 
     return explain

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from link.rows import EventRow, Group, JournalRow
 from link.store import tables as t
@@ -31,7 +33,7 @@ PAY: Final = (
 )
 
 
-class Held(NamedTuple):
+class Held(msgspec.Struct, frozen=True, gc=False):
     """A journal as it is stored: the part that seldom changes, and its last event."""
 
     id: int
@@ -39,6 +41,10 @@ class Held(NamedTuple):
     """Table, state, why, accepted by."""
     n: int
     event: int
+
+
+_NEW: Final = Held(-1, ("", "", "", ()), 0, 0)
+"""Of a journal that is not stored yet."""
 
 
 @dataclass(slots=True)
@@ -158,8 +164,7 @@ def _told(number: int, journal: str, identity: Identity) -> Row:
 
 def _moved(row: Row, before: Held) -> Row:
     """New values of a watermark, then which row it is and what it must have been."""
-    sealed = t.sealed(row)
-    return (*sealed[1:], row[0], before.n, before.event)
+    return (*row[1:], t.seal(row), row[0], before.n, before.event)
 
 
 def _journals(place: str, group: Group, known: Known, made: Plan) -> None:
@@ -169,34 +174,38 @@ def _journals(place: str, group: Group, known: Known, made: Plan) -> None:
         raise NotStorable(place, f"journal {missing} has new events and no row")
     made.rows.setdefault("journals", [])
     made.rows.setdefault("watermarks", [])
+    stored_of, held_of, before_of = known.journals.get, made.held.get, group.journals_before.get
+    moved, fromhex, seal = made.moved.append, bytes.fromhex, t.seal
     for journal, row in rows.items():
-        stored = known.journals.get(journal)
-        before = stored or Held(-1, ("", "", "", ()), 0, 0)
-        if group.journals_before.get(journal, row.n) != before.n:
+        stored = stored_of(journal)
+        before = stored or _NEW
+        n = row.n
+        if before_of(journal, n) != before.n:
             raise Conflict(
                 place,
                 f"journal {journal} is at {before.n}; the group was built on"
                 f" {group.journals_before.get(journal, row.n)}",
             )
-        after = made.held.get(journal) or stored or _add(row, known, made)
-        if row.n != after.n:
+        after = held_of(journal) or stored or _add(row, known, made)
+        if n != after.n:
             raise NotStorable(
-                place, f"journal {journal}: its row says {row.n}, its events end at {after.n}"
+                place, f"journal {journal}: its row says {n}, its events end at {after.n}"
             )
         identity = (row.table, row.state, row.why, row.accepted_by)
-        if after.n and row.table != after.identity[0]:
-            raise NotStorable(
-                place, f"journal {journal} has events of {after.identity[0]}; not of {row.table}"
-            )
-        if stored is not None and identity != stored.identity:
-            made.restated.append((*_told(after.id, journal, identity)[2:], after.id))
+        number, event = after.id, after.event
         if identity != after.identity:
-            made.held[journal] = Held(after.id, identity, after.n, after.event)
-        number, n, event = after.id, row.n, after.event
-        hash_, head = bytes.fromhex(row.hash), bytes.fromhex(row.head_hash)
+            if n and row.table != after.identity[0]:
+                raise NotStorable(
+                    place,
+                    f"journal {journal} has events of {after.identity[0]}; not of {row.table}",
+                )
+            made.held[journal] = Held(number, identity, n, event)
+        if stored is not None and identity != stored.identity:
+            made.restated.append((*_told(number, journal, identity)[2:], number))
+        hash_, head = fromhex(row.hash), fromhex(row.head_hash)
         seq, head_seq, received_ms, rounds = row.seq, row.head_seq, row.received_ms, row.rounds
-        values = (number, n, event, seq, hash_, head_seq, head, received_ms, rounds)
-        made.moved.append(_moved(values, before))
+        values = (n, event, seq, hash_, head_seq, head, received_ms, rounds)
+        moved((*values, seal((number, *values)), number, before.n, before.event))
     if "" in made.held:
         last = next(r for r in reversed(group.events) if not r.journal)
         before = known.journals[""]

@@ -146,8 +146,12 @@ ORDERS: Final = 0
 """The number of the journal of the orders."""
 
 
+def seal(row: Row) -> int:
+    """CRC-32 over its values as a JSON array, bytes in base64."""
+    return crc32(_encode(row))
+
+
 def sealed(row: Row) -> Row:
-    """The row and its seal: CRC-32 over its values as a JSON array, bytes in base64."""
     return (*row, crc32(_encode(row)))
 
 

@@ -92,10 +92,7 @@ def offered(frame: bytes) -> tuple[int, ...]:
 
 
 encode: Final[Callable[[Message], bytes]] = _encoder.encode
-
-
-def encode_body(body: AnyBody) -> bytes:
-    return _encoder.encode(body)
+encode_body: Final[Callable[[AnyBody], bytes]] = _encoder.encode
 
 
 def for_version(message: M, version: int) -> M:

@@ -35,7 +35,12 @@ AwardState = Literal["claimed", "locked", "verified", "approved", "paid", "rejec
 
 
 class Message(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="t"
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    tag_field="t",
+    gc=False,
 ):
     """The kind of a message is its ``t``."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from link.ledger.errors import LedgerBroken
 from link.ledger.history import History, check_history
@@ -51,7 +52,7 @@ def chained(events: list[Any]) -> list[Any]:
     """The chain computed anew, as somebody would who edits the database."""
     before, found = "", []
     for row in events:
-        fields = {n: getattr(row, n) for n in row.__slots__ if n != "chain"}
+        fields = {n: getattr(row, n) for n in row.__struct_fields__ if n != "chain"}
         before = chain_of(before, **fields)
         found.append(replace(row, chain=before))
     return found
@@ -138,7 +139,7 @@ DAMAGE: dict[str, tuple[str, Callable[[History], dict[str, Any]]]] = {
 def test_damage_is_found(sound: History, what: str) -> None:
     invariant, damage = DAMAGE[what]
     with pytest.raises(LedgerBroken) as found:
-        check_history(replace(sound, **damage(sound)))
+        check_history(dataclasses.replace(sound, **damage(sound)))
     assert found.value.invariant == invariant
 
 

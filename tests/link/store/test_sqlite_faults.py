@@ -9,10 +9,10 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from link.rows import Group
 from link.store import sqlite as module

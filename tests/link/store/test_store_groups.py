@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from link.rows import BalanceRow, EventRow, Group, JournalRow
 from link.store.base import SqlStore
@@ -96,14 +97,14 @@ def wrong_groups() -> list[tuple[str, Callable[[Group], None], type[StoreError]]
     """What a ledger that has gone wrong might hand over, and what the store says to it."""
 
     def event(group: Group, **changed: object) -> None:
-        group.events[0] = replace(group.events[0], **changed)  # type: ignore[arg-type]
+        group.events[0] = replace(group.events[0], **changed)
 
     def journal(group: Group, **changed: object) -> None:
         key, row = next(iter(group.journals.items()))
-        group.journals[key] = replace(row, **changed)  # type: ignore[arg-type]
+        group.journals[key] = replace(row, **changed)
 
     def entry(group: Group, **changed: object) -> None:
-        group.entries[0] = replace(group.entries[0], **changed)  # type: ignore[arg-type]
+        group.entries[0] = replace(group.entries[0], **changed)
 
     def balance(group: Group, units: int) -> None:
         key = (POOL, LEVEL, "display")
@@ -239,7 +240,7 @@ def test_a_memory_that_is_wrong_commits_nothing(store: SqlStore) -> None:
     row = group.journals[journal_id(2)]
     group.journals[journal_id(2)] = replace(row, n=1)
     group.events[0] = replace(group.events[0], n=1)
-    store._known = replace(known, event=stale.event - 1, entry=stale.entry - 2)
+    store._known = dataclasses.replace(known, event=stale.event - 1, entry=stale.entry - 2)
     with pytest.raises(Conflict, match="a watermark is not what"):
         store.commit(group)
     fresh = Book(book.epoch, store.load())
