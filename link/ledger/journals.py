@@ -25,7 +25,7 @@ def find(state: State, journal: str) -> Journal:
 
 def too_many(state: State, table: str) -> bool:
     """A card that forgets its journal at every start must not fill the record."""
-    waiting = [j for j in state.journals.values() if (j.table, j.state) == (table, "proposed")]
+    waiting = [j for j in state.journals_of.get(table, ()) if j.state == "proposed"]
     return len(waiting) >= MOST_PROPOSED
 
 
@@ -33,9 +33,9 @@ def propose(state: State, order: Propose) -> None:
     """The first journal of a table is taken: its key was enrolled by people. Any other waits."""
     if order.journal in state.journals:
         raise PoolError("E-POOL-026", f"journal {order.journal} is known already")
-    others = [j for j in state.journals.values() if j.table == order.table]
+    others = order.table in state.journals_of
     made = Journal(order.journal, order.table, "proposed" if others else "active")
-    state.journals[order.journal] = made
+    state.add_journal(made)
     state.touch_journal(made)
     if others:
         text = f"table {order.table} comes with journal {order.journal}; two people must accept it"
@@ -59,8 +59,8 @@ def accept(state: State, order: Accept, by: Person) -> None:
             f"with another role, not {by.account} ({by.role})",
         )
     journal.accepted_by += (by.account, by.role)
-    for other in state.journals.values():
-        if other.table == journal.table and other.state in ("active", "halted"):
+    for other in state.journals_of[journal.table]:
+        if other.state in ("active", "halted"):
             other.state, other.why = "retired", f"replaced by {journal.journal}"
             state.touch_journal(other)
     journal.state, journal.why = "active", ""

@@ -58,7 +58,8 @@ def _levels(state: State, saved: Saved, sealer: Sealer | None) -> None:
 
 def _journals(state: State, saved: Saved) -> None:
     for row in saved.journals:
-        journal = state.journals[row.journal] = Journal.load(row)
+        journal = Journal.load(row)
+        state.add_journal(journal)
         for book in journal.rounds.values():
             for held in book.awards:
                 state.awards[held.award] = held

@@ -199,6 +199,8 @@ class State:
         self.pool_of: dict[str, PoolState] = {}
         """Table to the pool it plays for."""
         self.journals: dict[str, Journal] = {}
+        self.journals_of: dict[str, list[Journal]] = {}
+        """The same by table: with ten thousand of them nobody looks at all for one."""
         self.awards: dict[str, Held] = {}
         """Of the rounds that are remembered."""
         self.event = 1
@@ -246,6 +248,10 @@ class State:
 
     def levels(self) -> Iterable[Level]:
         return (level for pool in self.pools.values() for level in pool.levels)
+
+    def add_journal(self, journal: Journal) -> None:
+        self.journals[journal.journal] = journal
+        self.journals_of.setdefault(journal.table, []).append(journal)
 
     # --- rounds ---------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ ZAP: Final = "inproc://zeromq.zap.01"
 CURVE_OVERHEAD: Final = 64
 """A frame on the wire is longer than its message by 33 bytes of CURVE; the message counts."""
 TOPIC: Final = b"meters"
+PROBES: Final = 2
 REBIND_S: Final = 0.01
 REBIND_TRIES: Final = 300
 """A socket that was closed gives up its address a moment later, in a thread of ZeroMQ's."""
@@ -56,8 +57,10 @@ class Limits:
     """Of one connection: beyond them it waits, or its answers are dropped and it must ask again."""
     meters_kept: int = 8
     """Publications waiting for one slow sign; it loses those that come meanwhile."""
-    ping_ms: int = 5_000
-    """ZeroMQ's own heartbeat, for connections whose other end is gone without a word."""
+    probe_s: int = 5
+    """TCP's own probes, for connections whose other end is gone without a word: two of them
+    unanswered end it. Not ZeroMQ's heartbeats: libzmq looks for each one's timer among those of all
+    connections, so that with ten thousand tables it does nothing else."""
 
 
 class Doors:
@@ -132,8 +135,10 @@ class Doors:
         door.handshake_ivl = self._limits.handshake_ms
         door.maxmsgsize = LONGEST + CURVE_OVERHEAD
         door.backlog = self._limits.backlog
-        door.heartbeat_ivl = self._limits.ping_ms
-        door.heartbeat_timeout = door.heartbeat_ttl = 3 * self._limits.ping_ms
+        door.tcp_keepalive = 1
+        door.tcp_keepalive_idle = door.tcp_keepalive_intvl = self._limits.probe_s
+        door.tcp_keepalive_cnt = PROBES
+        door.tcp_maxrt = (PROBES + 1) * self._limits.probe_s * 1_000
         return door
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,7 +111,7 @@ def test_row_33_lost_acks_are_answered_from_the_record(house: House, through: Th
 
 def test_row_34_a_half_open_line_is_declared_dead_within_three_intervals(house: House) -> None:
     """Neither end is told: no FIN, no RST. Both notice by silence."""
-    live = house.start(beat_ms=100, limits=Limits(ping_ms=100))
+    live = house.start(beat_ms=100)
     wire = Wire(live.endpoint)
     table = house.stranger("table-1", live, endpoint=wire.endpoint)
     table.join()
@@ -126,6 +127,24 @@ def test_row_34_a_half_open_line_is_declared_dead_within_three_intervals(house: 
     table.deliver()
     assert live.meter() == 100_005
     wire.close()
+
+
+def test_row_34_the_kernel_probes_the_lines_of_tables_and_of_signs(house: House) -> None:
+    """So that a connection whose other end lost its power goes away, not only its session."""
+    live = house.start()
+    table = house.stranger("table-1", live)
+    table.join()
+    sign = Sign(house, live)
+    sign.read()
+    ports = [int(at.rpartition(":")[2]) for at in (live.endpoint, live.signs)]
+    live.until(lambda: set(ports) <= _probed())
+    sign.close()
+
+
+def _probed() -> set[int]:
+    """Local ports of the established connections whose next timer is a probe."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return {int(r[1].split(":")[1], 16) for r in rows if r[3] == "01" and r[5].startswith("02:")}
 
 
 # --- signs ---------------------------------------------------------------------------------------
