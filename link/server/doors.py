@@ -55,8 +55,9 @@ class Limits:
     receive_messages: int = 64
     send_messages: int = 1000
     """Of one connection: beyond them it waits, or its answers are dropped and it must ask again."""
-    meters_kept: int = 8
-    """Publications waiting for one slow sign; it loses those that come meanwhile."""
+    meters_kept: int = 64
+    """Publications waiting for one slow sign; it loses those that come meanwhile. Each connection
+    reports to the loop whenever half of them have left: with 8 that was a fifth of the cost."""
     probe_s: int = 5
     """TCP's own probes, for connections whose other end is gone without a word: two of them
     unanswered end it. Not ZeroMQ's heartbeats: libzmq looks for each one's timer among those of all
