@@ -184,9 +184,9 @@ LINES = [
     (
         {"strangers": {"1-1.2:1.0": "disk"}},
         (
-            " ! E-TBL-020  USB 1-1.2:1.0: something is plugged in that a table has no use for, and was "
-            "switched off; disk -> unplug it; find out who plugged it in. It is an alarm of record "
-            "(usb refused)"
+            " ! E-TBL-020  USB 1-1.2:1.0: something is plugged in that a table has no use for, and "
+            "was switched off; disk -> unplug it; find out who plugged it in. It is an alarm of "
+            "record (usb refused)"
         ),
     ),
     (

@@ -24,7 +24,7 @@ from tests.link.server.house import PASSWORD, House, Live
 
 @pytest.fixture
 def live(house: House, tmp_path: Path) -> Iterator[Live]:
-    made = house.start(control=tmp_path / "run" / "control.sock")
+    made = house.start(beat_ms=60_000, control=tmp_path / "run" / "control.sock")
     yield made
     made.stop()
 
