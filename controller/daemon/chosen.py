@@ -1,4 +1,4 @@
-"""What a configuration chooses for the table core besides its rules: texts and options.
+"""What a configuration chooses besides its rules: texts, options, and who may use the shell.
 
 The only reader of language files. What is wrong with one is said with file, key and what is
 expected; a table does not start with it, and a running one keeps what it had.
@@ -15,6 +15,7 @@ import controller.table
 from controller.config import ConfigError
 from controller.config.errors import Problem
 from controller.config.live import LiveConfig
+from controller.config.people import ShellPerson
 from controller.table.amounts import Amounts
 from controller.table.options import Options
 from controller.table.texts import BUILT_IN, LanguageError, Texts, parse_texts
@@ -29,11 +30,12 @@ MS: Final = 1_000
 class Chosen:
     texts: Texts
     options: Options
+    people: tuple[ShellPerson, ...] = ()
 
 
 def chosen(config: LiveConfig) -> Chosen:
     """OSError or ConfigError if the language file cannot be used."""
-    return Chosen(texts_of(config), options_of(config))
+    return Chosen(texts_of(config), options_of(config), config.shell.people)
 
 
 def options_of(config: LiveConfig) -> Options:

@@ -1,0 +1,129 @@
+"""The shell at a real daemon with simulated devices, through its socket and its command."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.shell.client import Client
+from record.journal.reader import JournalReader, verify
+from tests.e2e.keeper import Sitting
+from tests.e2e.table import underfelt
+
+PEOPLE = """
+[[shell.people]]
+user = "daemon"
+role = "observer"
+[[shell.people]]
+user = "bin"
+role = "technician"
+until = "2020-12-31"
+"""
+DAEMON, BIN, SYS = 1, 2, 3
+"""Users that every Debian has: an observer, one whose role has ended, and one without any."""
+
+
+@pytest.fixture(scope="module")
+def sitting() -> Iterator[Sitting]:
+    """Between rounds: the devices are there and nobody plays."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        run = Path(folder) / "run"
+        run.mkdir()
+        with Sitting(run, game="MBS3") as made:
+            with made.config.open("a", encoding="utf-8") as config:
+                config.write(PEOPLE)
+            made.keeper.start()
+            made.until(made.status, "an answer")
+            made.until_phase("between rounds")
+            yield made
+
+
+def shell(sitting: Sitting, *words: str) -> subprocess.CompletedProcess[str]:
+    return underfelt("shell", "--socket", str(sitting.run / "service.sock"), *words)
+
+
+def ask_as(uid: int, path: Path, *words: str) -> dict[str, Any]:
+    """A client of another user, who is in the socket's group."""
+    if os.getuid() != 0:
+        pytest.fail("this test changes its user: run it as root")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setgroups([])
+            os.setresuid(uid, uid, uid)
+            answer = Client(path).ask(words)
+            os.write(writer, json.dumps(answer).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        told = stream.read()
+    os.waitpid(child, 0)
+    found: dict[str, Any] = json.loads(told)
+    return found
+
+
+def audited(sitting: Sitting) -> list[dict[str, Any]]:
+    return [json.loads(r.body) for r in JournalReader(sitting.run / "audit").records()]
+
+
+def test_one_command_and_its_exit_code(sitting: Sitting) -> None:
+    told = shell(sitting, "status")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "round        0: between rounds" in told.stdout
+    assert all(len(line) <= 80 for line in told.stdout.splitlines())
+    data = json.loads(shell(sitting, "status", "--json").stdout)
+    assert data["phase"] == "between rounds"
+    wrong = shell(sitting, "statsu")
+    assert (wrong.returncode, wrong.stdout) == (64, "")
+    assert wrong.stderr.startswith("statsu: no such verb; did you mean status? (E-SHL-006)\n-> ")
+    gone = underfelt("shell", "--socket", str(sitting.run / "nobody.sock"), "status")
+    assert gone.returncode == 69
+
+
+def test_wrong_uid_ended_role_and_low_role_are_refused_and_audited(sitting: Sitting) -> None:
+    """Fault row 64."""
+    path = sitting.run / "service.sock"
+    before = len(audited(sitting)) if (sitting.run / "audit").exists() else 0
+    nobody = ask_as(SYS, path, "status")
+    assert nobody["error"] == "E-SHL-001"
+    assert nobody["text"] == "uid 3 (sys) has no role here"
+    assert set(nobody) == {"id", "error", "text", "do"}
+    ended = ask_as(BIN, path, "status")
+    assert (ended["error"], ended["text"]) == (
+        "E-SHL-003",
+        "bin: the role of technician ended on 2020-12-31",
+    )
+    assert ask_as(DAEMON, path, "status")["ok"]
+    assert ask_as(DAEMON, path, "pay", "100")["error"] == "E-SHL-006"
+    found = [(b["uid"], b["user"], b["role"], b["words"], b["outcome"]) for b in audited(sitting)]
+    assert found[before:] == [
+        (3, "sys", "", ["status"], "E-SHL-001"),
+        (2, "bin", "", ["status"], "E-SHL-003"),
+        (1, "daemon", "observer", ["status"], "accepted"),
+        (1, "daemon", "observer", ["pay", "100"], "E-SHL-006"),
+    ]
+    assert verify(sitting.run / "audit").repairs == ()
+    checked = underfelt("journal", "verify", str(sitting.run / "audit"))
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_words_that_are_none_get_an_answer_and_a_record(sitting: Sitting) -> None:
+    with socket.socket(socket.AF_UNIX) as raw:
+        raw.connect(str(sitting.run / "service.sock"))
+        stream = raw.makefile("rwb")
+        for words in (3, None, ["a b"], ["x" * 65], ["\x1b[2J"], [["status"]], ["status"] * 9):
+            stream.write(json.dumps({"verb": "shell", "words": words}).encode() + b"\n")
+            stream.flush()
+            assert json.loads(stream.readline())["error"] == "E-SHL-006"
+            assert audited(sitting)[-1]["words"] == ["?"]
