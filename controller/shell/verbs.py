@@ -50,14 +50,47 @@ SEAT: Final = Word("seat", "seat")
 
 LOOKING: Final = (
     Verb("status", "what the table is doing", runbook="first of all"),
-    Verb("devices", "every device, its state and its faults", runbook="something is dark"),
+    Verb("devices", "every device, its state and its counters", runbook="something is dark"),
+    Verb(
+        "device", "one device: identity, state, counters, last frames", words=(DEVICE,),
+        runbook="a device is not ready",
+    ),
+    Verb(
+        "watch", "live readings until Ctrl-C", words=(Word("device", "device", optional=True),),
+        runbook="does it feel anything at all?",
+    ),
+    Verb(
+        "chips", "chips on the spots of a seat, by UID and value", words=(SEAT,),
+        runbook="a wager is not what lies there",
+    ),
+    Verb("link", "link servers, state, lag, outbox, fingerprints", runbook="the meter is dark"),
+    Verb("journal", "the journal: head, segments, last segment verified", runbook="disk, evidence"),
+    Verb(
+        "round", "a closed round, or the last one",
+        words=(Word("round", "number", optional=True),), runbook="a player disputes",
+    ),
+    Verb("why", "why the table waits, in one sentence, with the clause", runbook="nothing goes on"),
     Verb(
         "faults", "troubles now; or one code and what to do",
         words=(Word("code", "code", optional=True),), runbook="what to do?",
     ),
+    Verb("config", "the configuration in force, and what waits", runbook="after a change"),
     Verb("identity", "program, rules and configuration by hash", runbook="an inspector asks"),
     Verb("help", "the verbs, or one of them", words=(Word("verb", "verb", optional=True),)),
 )  # fmt: skip
 """Nothing is done by these."""
 
-VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in LOOKING}
+DOING: Final = (
+    Verb(
+        "safe-mode", "shows whether the progressive is kept out",
+        runbook="the progressive must stay out",
+    ),
+    Verb(
+        "reboot", "end the daemon; systemd starts it again", "technician",
+        (Word("confirm", "choice", ("yes",), optional=True),), runbook="a restart is needed",
+    ),
+    Verb("bundle", "how to pack diagnostics for the maker", "technician", runbook="call the maker"),
+)  # fmt: skip
+"""None of these moves money."""
+
+VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in (*LOOKING, *DOING)}

@@ -7,16 +7,17 @@ nobody has seen: only ``decoding`` and ``readings`` say what of it may leave.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
 from controller.daemon.desk.readings import row_of
+from drivers.base import DeviceIdentified
 from drivers.readings import CardRead, PacketRead
 
-FRAMES: Final = 48
-"""Pieces kept of each line."""
+FRAMES: Final = 1024
+"""Pieces kept of each line: about a minute, a whole deal."""
 READINGS: Final = 512
-KEYS: Final = 64
+KEYS: Final = 128
 Direction = Literal["in", "out"]
 
 
@@ -45,6 +46,8 @@ class Recent:
         self._readings: deque[tuple[int, dict[str, Any]]] = deque(maxlen=READINGS)
         self._next = 1
         self.dealt: deque[Dealt] = deque(maxlen=KEYS)
+        self.identities: dict[str, dict[str, str]] = {}
+        """What each device said of itself in its last handshake."""
 
     def frame(self, device: str, direction: Direction, data: bytes, at_us: int) -> None:
         kept = self._pieces.get(device)
@@ -58,6 +61,8 @@ class Recent:
                 self.dealt.append(Dealt(device, one.at_us, number, one.key))
             case PacketRead(device, number):
                 self.dealt.append(Dealt(device, one.at_us, number, one.key))
+            case DeviceIdentified(device, identity):
+                self.identities[device] = asdict(identity)
             case _:
                 pass
         row = row_of(one)
@@ -73,10 +78,10 @@ class Recent:
         """The number of the last reading."""
         return self._next - 1
 
-    def after(self, number: int, device: str = "") -> list[dict[str, Any]]:
-        """Readings later than this number; of one device if it is named."""
-        return [
-            row
-            for at, row in self._readings
-            if at > number and (not device or row["device"] == device)
-        ]
+    def after(self, number: int, device: str = "") -> tuple[list[dict[str, Any]], int]:
+        """Readings later than this number, of one device if it is named; and how many of all are
+        forgotten already."""
+        kept = [(at, row) for at, row in self._readings if at > number]
+        missed = self.last - number - len(kept)
+        rows = [row for _, row in kept if not device or row["device"] == device]
+        return rows, max(0, missed)

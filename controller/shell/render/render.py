@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from controller.shell.render import table
+from controller.shell.render import closer, house, table
 from controller.shell.render.text import plain, wrapped
 
 Render = Callable[[Mapping[str, Any], int], Iterator[str]]
@@ -14,6 +14,18 @@ RENDERS: Final[Mapping[str, Render]] = {
     "devices": table.devices,
     "faults": table.faults,
     "help": table.help_,
+    "device": closer.device,
+    "watch": closer.watch,
+    "chips": closer.chips,
+    "why": closer.why,
+    "round": house.round_,
+    "link": house.link,
+    "journal": house.journal,
+    "config": house.config,
+    "identity": house.identity,
+    "safe-mode": house.safe_mode,
+    "reboot": house.reboot,
+    "bundle": house.bundle,
 }
 
 
