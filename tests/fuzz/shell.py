@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from controller.rules.engine.state import Phase
-from controller.shell.errors import EXIT, Refused
+from controller.shell.errors import EXIT
 from controller.shell.parse import complete, find
 from controller.shell.render.render import refused, rendered
 from controller.shell.verbs import VERBS
@@ -98,13 +98,11 @@ def case(rng: Random, tally: Tally) -> None:
 
 
 def _completed(rng: Random, desk: Inside) -> None:
-    """What Tab offers behind any text can be parsed that far."""
+    """Tab offers what begins as the text ends, whatever the text is."""
     text = " ".join(str(word) for word in words_of(rng))
-    for word in complete(text, desk.reach.live()):
-        try:
-            find([*text.split()[:1], word], VERBS)
-        except Refused:
-            continue
+    last = text.rpartition(" ")[2] if text.strip() else ""
+    if any(not word.startswith(last) for word in complete(text, desk.reach.live())):
+        raise Broken(f"offered behind {text!r}")
 
 
 TARGET: Final = Target(

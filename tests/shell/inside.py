@@ -132,7 +132,7 @@ class Inside:
             self.reach.live,
             self.reach.at,
             people=lambda: PEOPLE,
-            user_of=lambda uid: UIDS.get(uid, ""),
+            user_of=_user_of,
             today=lambda: date(2027, 1, 1),
             own_uid=OWN,
         )
@@ -166,6 +166,10 @@ class Inside:
         """As the socket gives it, and through JSON as the socket sends it."""
         answer = await self.service._answer(line, Peer(uid, uid))
         return cast(dict[str, Any], json.loads(json.dumps(answer)))
+
+
+async def _user_of(uid: int) -> str:
+    return UIDS.get(uid, "")
 
 
 def _config(table: FedTable, journal: Path) -> Any:

@@ -53,7 +53,8 @@ def _row(piece: Piece, data: str, text: str, *, masked: bool = False) -> Row:
 
 
 def _hex(data: bytes) -> str:
-    return data.hex(" ").upper()
+    """Without blanks: a byte by itself may look like the name of a card."""
+    return data.hex().upper()
 
 
 # --- shoe and shuffler -----------------------------------------------------------------------
@@ -94,9 +95,9 @@ def _from_device(piece: Piece, frame: cdp.Frame, is_public: IsPublic) -> Row:
         case _:
             return _row(piece, _hex(body), f"{_type(frame.type)} {_fields(message)}".strip())
     if not is_public(piece.at_us, number, len(cards)):
-        hidden = " ".join([MASK] * len(frame.payload))
         text = f"{_type(frame.type)} {said}, not public"
-        return _row(piece, f"{_hex(body[:HEADER_BYTES])} {hidden}", text, masked=True)
+        hidden = MASK * len(frame.payload)
+        return _row(piece, _hex(body[:HEADER_BYTES]) + hidden, text, masked=True)
     names = " ".join(_card(card) for card in cards)
     return _row(piece, _hex(body), f"{_type(frame.type)} {said}: {names}")
 

@@ -45,12 +45,17 @@ Act = Callable[[Asked], Awaitable[Mapping[str, Any]]]
 """What a verb does: data comes out, or Refused."""
 
 
-def user_of(uid: int) -> str:
-    """The name of a uid on this machine, or nothing."""
+def _user_of(uid: int) -> str:
     try:
         return pwd.getpwuid(uid).pw_name
     except (KeyError, OSError):
         return ""
+
+
+async def user_of(uid: int) -> str:
+    """The name of a uid on this machine, or nothing. The list of users may be a file or a server
+    far away: the loop does not wait for it."""
+    return await asyncio.get_running_loop().run_in_executor(None, _user_of, uid)
 
 
 @dataclass
@@ -67,7 +72,7 @@ class Desk:
     test_mode: Callable[[], bool] = lambda: False
     leaving: list[Callable[[Peer], None]] = field(default_factory=list)
     """Told of every connection that ends."""
-    user_of: Callable[[int], str] = user_of
+    user_of: Callable[[int], Awaitable[str]] = user_of
     today: Callable[[], date] = lambda: datetime.now().astimezone().date()
     own_uid: int = field(default_factory=os.geteuid)
     _going_on: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -92,9 +97,7 @@ class Desk:
             return {**told, "error": BROKEN, "text": text, "do": said(BROKEN).action}
 
     async def _answer(self, request: Mapping[str, Any], peer: Peer) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        # The machine's list of users may be a file or a server far away.
-        user = await loop.run_in_executor(None, self.user_of, peer.uid)
+        user = await self.user_of(peer.uid)
         author, nobody = author_of(
             peer.uid, user, self.people(), own_uid=self.own_uid, today=self.today()
         )

@@ -9,7 +9,8 @@ from controller.shell.render.text import cents, pairs, table, wrapped
 
 SHOWN: Final = 12
 """Frames on a screen; ``--json`` has all that are kept."""
-HEX: Final = 24 * 3
+HEX: Final = 24
+"""Bytes of a frame on a line."""
 ARROWS: Final = {"in": "<", "out": ">"}
 
 
@@ -36,8 +37,9 @@ def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         ago = f"{(one['at_us'] - last) / 1_000_000:8.3f}"
         yield f"{ARROWS[one['direction']]} {ago} s {one['text']}"[:columns]
         if one["hex"]:
-            shown = one["hex"][:HEX].rstrip()
-            yield from wrapped(shown + (" ..." if len(one["hex"]) > HEX else ""), columns, "    ")
+            octets = [one["hex"][at : at + 2] for at in range(0, len(one["hex"]), 2)]
+            more = " ..." if len(octets) > HEX else ""
+            yield from wrapped(" ".join(octets[:HEX]) + more, columns, "    ")
 
 
 def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
