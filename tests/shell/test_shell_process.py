@@ -91,8 +91,10 @@ def test_one_command_and_its_exit_code(sitting: Sitting) -> None:
     assert gone.returncode == 69
 
 
-def test_wrong_uid_ended_role_and_low_role_are_refused_and_audited(sitting: Sitting) -> None:
-    """Fault row 64."""
+def test_fault_row_64_a_wrong_uid_and_a_money_command_are_refused_and_audited(
+    sitting: Sitting,
+) -> None:
+    """Nobody, a role that has ended, a role too low, and a verb that no shell has."""
     path = sitting.run / "service.sock"
     before = len(audited(sitting)) if (sitting.run / "audit").exists() else 0
     nobody = ask_as(SYS, path, "status")
@@ -106,12 +108,14 @@ def test_wrong_uid_ended_role_and_low_role_are_refused_and_audited(sitting: Sitt
     )
     assert ask_as(DAEMON, path, "status")["ok"]
     assert ask_as(DAEMON, path, "pay", "100")["error"] == "E-SHL-006"
+    assert ask_as(DAEMON, path, "reboot", "yes")["error"] == "E-SHL-002"
     found = [(b["uid"], b["user"], b["role"], b["words"], b["outcome"]) for b in audited(sitting)]
     assert found[before:] == [
         (3, "sys", "", ["status"], "E-SHL-001"),
         (2, "bin", "", ["status"], "E-SHL-003"),
         (1, "daemon", "observer", ["status"], "accepted"),
         (1, "daemon", "observer", ["pay", "100"], "E-SHL-006"),
+        (1, "daemon", "observer", ["reboot", "yes"], "E-SHL-002"),
     ]
     assert verify(sitting.run / "audit").repairs == ()
     checked = underfelt("journal", "verify", str(sitting.run / "audit"))

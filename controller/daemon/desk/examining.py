@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from controller.daemon.desk.answers import rows_of
-from controller.daemon.desk.decoding import decoded
+from controller.daemon.desk.decoding import IsPublic, decoded
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.past import checked, past_round
 from controller.daemon.desk.reach import Reach
+from controller.daemon.desk.recent import Dealt
 from controller.daemon.desk.why import clause, sentence
 from controller.daemon.verbs import free_bytes
 from controller.daemon.writer import Writer
 from controller.rules.engine.state import Archive
 from controller.shell.errors import NOT_FOUND, Refused
 from controller.table.chips import Chips
+from controller.table.stepping import Key
 from drivers.readings import Antenna
 
 POT: Final = "pot"
@@ -77,15 +79,8 @@ def examining(reach: Reach) -> dict[str, Act]:
 async def one_device(reach: Reach, name: str) -> dict[str, Any]:
     row = next(one for one in rows_of(reach) if one["device"] == name)
     opened = await reach.look(lambda writer: Counter(writer.scribe.memory.opened))
-    recent, dealt = reach.recent, tuple(reach.recent.dealt)
-
-    def is_public(at_us: int, number: int, cards: int) -> bool:
-        """All cards of the one reading that came with this frame have been opened."""
-        keys = {
-            one.key for one in dealt if (one.device, one.at_us, one.number) == (name, at_us, number)
-        }
-        return len(keys) == 1 and opened[name, keys.pop()] >= cards
-
+    recent = reach.recent
+    is_public = public_in(tuple(recent.dealt), name, opened)
     loop = asyncio.get_running_loop()
     pieces = recent.pieces(name)
     rows = await loop.run_in_executor(None, decoded, row["kind"], pieces, is_public)
@@ -96,6 +91,18 @@ async def one_device(reach: Reach, name: str) -> dict[str, Any]:
         "heartbeats": len(rows) - len(frames),
         "frames": frames[-MOST_FRAMES:],
     }
+
+
+def public_in(dealt: Sequence[Dealt], name: str, opened: Mapping[Key, int]) -> IsPublic:
+    """``opened`` counts by reading the cards of it that became public."""
+
+    def is_public(at_us: int, number: int, cards: int) -> bool:
+        """All cards of the one reading that came with this frame have been opened."""
+        place = (name, at_us, number)
+        keys = {one.key for one in dealt if (one.device, one.at_us, one.number) == place}
+        return len(keys) == 1 and opened.get((name, keys.pop()), 0) >= cards
+
+    return is_public
 
 
 def watched(reach: Reach, device: str, cursor: int | None) -> dict[str, Any]:
