@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
-from controller.commands.io import Arguments
 from controller.shell.client import Client, NoTable
 from controller.shell.errors import EX_UNAVAILABLE
 from controller.shell.repl import Repl, columns, complain, show
 from controller.shell.session import Session
+from record.arguments import Arguments
 
 SOCKETS: Final = Path("/run/underfelt")
 EPILOG: Final = """\
@@ -37,7 +37,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--socket", metavar="PATH", help="its socket, instead")
     parser.add_argument("--json", action="store_true", help="answers as JSON")
     parser.add_argument("command", metavar="CMD", nargs="*", help="one command, and leave")
-    options = parser.parse_intermixed_args(argv)
+    options = parser.parse_args(argv)
     found = _socket(options)
     if isinstance(found, int):
         return found

@@ -96,7 +96,7 @@ def choices(word: Word, live: Live, verbs: Mapping[str, Verb] = VERBS) -> Sequen
 
 def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
     match word.kind:
-        case "number":
+        case "number" | "round":
             if not (given.isdecimal() and given.isascii() and len(given) <= MAX_DIGITS):
                 raise Refused(WORD, f"{given}: expected a number for {word.shown}")
             return str(int(given))

@@ -16,6 +16,8 @@ from controller.shell.verbs import VERBS
 
 WATCH: Final = "watch"
 POLL_S: Final = 0.5
+ROUNDS: Final = 10
+"""Rounds that Tab offers, the last ones."""
 Show = Callable[[Sequence[str]], None]
 
 
@@ -36,7 +38,7 @@ class Session:
         """Who am I here, and what is there?"""
         code, data = self._asked(["hello"])
         if code == EX_OK:
-            self.live = data["live"]
+            self.live = {**self.live, **data["live"]}
         return code
 
     def line(self, text: str) -> int:
@@ -72,6 +74,9 @@ class Session:
         if not answer.get("ok"):
             return self._refuse(answer), {}
         self.at = answer["at"]
+        last = self.at["round"]
+        rounds = [str(number) for number in range(max(1, last - ROUNDS + 1), last + 1)]
+        self.live = {**self.live, "round": rounds}
         return EX_OK, dict(answer["data"])
 
     def _refuse(self, answer: Mapping[str, Any]) -> int:

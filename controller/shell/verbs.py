@@ -9,7 +9,7 @@ from typing import Final, Literal
 Role = Literal["observer", "technician", "supervisor"]
 ROLES: Final[tuple[Role, ...]] = ("observer", "technician", "supervisor")
 """Each may what those before it may."""
-Kind = Literal["device", "seat", "number", "code", "choice", "verb"]
+Kind = Literal["device", "seat", "round", "number", "code", "choice", "verb"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ SEAT: Final = Word("seat", "seat")
 
 LOOKING: Final = (
     Verb("status", "what the table is doing", runbook="first of all"),
-    Verb("devices", "every device, its state and its counters", runbook="something is dark"),
+    Verb("devices", "every device, its state and its faults", runbook="something is dark"),
     Verb(
         "device", "one device: identity, state, counters, last frames", words=(DEVICE,),
         runbook="a device is not ready",
@@ -67,7 +67,7 @@ LOOKING: Final = (
     Verb("journal", "the journal: head, segments, last segment verified", runbook="disk, evidence"),
     Verb(
         "round", "a closed round, or the last one",
-        words=(Word("round", "number", optional=True),), runbook="a player disputes",
+        words=(Word("round", "round", optional=True),), runbook="a player disputes",
     ),
     Verb("why", "why the table waits, in one sentence, with the clause", runbook="nothing goes on"),
     Verb(

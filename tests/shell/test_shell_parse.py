@@ -10,13 +10,13 @@ from controller.shell.errors import EXIT, Refused
 from controller.shell.parse import checked, complete, parse, split
 from controller.shell.verbs import ROLES, VERBS, Verb, Word
 
-LIVE = {"device": ["chips-1", "shoe", "sign"], "seat": ["1", "2", "pot"]}
+LIVE = {"device": ["chips-1", "shoe", "sign"], "seat": ["1", "2", "pot"], "round": ["6", "7"]}
 TABLE = {
     verb.name: verb
     for verb in (
         Verb("device", "", words=(Word("device", "device"),)),
         Verb("chips", "", words=(Word("seat", "seat"),)),
-        Verb("round", "", words=(Word("round", "number", optional=True),)),
+        Verb("round", "", words=(Word("round", "round", optional=True),)),
         Verb("faults", "", words=(Word("code", "code", optional=True),)),
         Verb("test on", "", "technician"),
         Verb("test off", "", "technician"),
@@ -76,6 +76,7 @@ def test_what_does_not_fit_is_named_with_the_choices(line: str, text: str) -> No
         ("test ", ["off", "on"]),
         ("chips ", ["1", "2", "pot"]),
         ("reboot ", ["yes"]),
+        ("round ", ["6", "7"]),
         ("help te", ["test off", "test on"]),
         ("xyz ", []),
     ],

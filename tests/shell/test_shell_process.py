@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,10 +16,11 @@ from typing import Any
 
 import pytest
 
+from controller.daemon.service import Peer, Service
 from controller.shell.client import Client
 from record.journal.reader import JournalReader, verify
 from tests.e2e.keeper import Sitting
-from tests.e2e.table import underfelt
+from tests.e2e.table import ROOT, underfelt
 
 PEOPLE = """
 [[shell.people]]
@@ -27,8 +31,8 @@ user = "bin"
 role = "technician"
 until = "2020-12-31"
 """
-DAEMON, BIN, SYS = 1, 2, 3
-"""Users that every Debian has: an observer, one whose role has ended, and one without any."""
+DAEMON, BIN, SYS, GAMES = 1, 2, 3, 5
+"""Users that every Debian has: an observer, one whose role has ended, and two without any."""
 
 
 @pytest.fixture(scope="module")
@@ -131,3 +135,65 @@ def test_words_that_are_none_get_an_answer_and_a_record(sitting: Sitting) -> Non
             stream.flush()
             assert json.loads(stream.readline())["error"] == "E-SHL-006"
             assert audited(sitting)[-1]["words"] == ["?"]
+
+
+def test_another_role_takes_effect_with_a_reload(sitting: Sitting) -> None:
+    path = sitting.run / "service.sock"
+    assert ask_as(GAMES, path, "why")["error"] == "E-SHL-001"
+    with sitting.config.open("a", encoding="utf-8") as config:
+        config.write('[[shell.people]]\nuser = "games"\nrole = "observer"\n')
+    sitting.keeper.signal(signal.SIGHUP)
+    sitting.until(lambda: ask_as(GAMES, path, "why").get("ok"), "the role taken")
+    shown = json.loads(shell(sitting, "config", "--json").stdout)
+    people = next(one["value"] for one in shown["values"] if one["key"] == "shell.people")
+    assert people[-1] == {"user": "games", "role": "observer"}
+    told = underfelt("config", "show", str(sitting.config))
+    assert '{user = "games", role = "observer"}' in told.stdout
+
+
+FOREIGN = """
+import sys
+from controller.cli import main
+code = main(sys.argv[1:])
+ours = {"controller", "record"}
+names = {name.partition(".")[0] for name in sys.modules}
+print(sorted(n for n in names - ours - set(sys.stdlib_module_names) if not n.startswith("_")))
+sys.exit(code)
+"""
+
+
+def test_the_client_needs_the_core_library_alone(sitting: Sitting) -> None:
+    told = subprocess.run(
+        [sys.executable, "-S", "-c", FOREIGN, "shell", "--socket",
+         str(sitting.run / "service.sock"), "why"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True, capture_output=True,
+        check=False,
+    )  # fmt: skip
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_desk_hears_of_a_connection_that_ends(tmp_path: Path) -> None:
+    async def run() -> list[Peer]:
+        gone: list[Peer] = []
+        ended = asyncio.Event()
+
+        async def attended(_: Any, peer: Peer) -> dict[str, Any]:
+            return {"ok": True, "data": {"uid": peer.uid}, "at": {}}
+
+        def left(peer: Peer) -> None:
+            gone.append(peer)
+            ended.set()
+
+        service = Service(tmp_path / "s.sock", {}, {"shell": attended}, left)
+        await service.start()
+        reader, writer = await asyncio.open_unix_connection(tmp_path / "s.sock")
+        writer.write(b'{"verb":"shell","words":["why"]}\n')
+        assert json.loads(await reader.readline())["data"] == {"uid": os.getuid()}
+        assert gone == []
+        writer.close()
+        await ended.wait()
+        await service.close()
+        return gone
+
+    assert asyncio.run(run()) == [Peer(os.getuid(), 1)]
