@@ -10,6 +10,7 @@ from typing import Any, Final
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 16 << 20
+PIECE: Final = 1 << 16
 
 
 class NoTable(Exception):
@@ -23,7 +24,7 @@ class Client:
         self.path = path
         self._timeout_s = timeout_s
         self._socket: socket.socket | None = None
-        self._stream: Any = None
+        self._kept = b""
         self._number = 0
 
     def ask(self, words: Sequence[str], cursor: int | None = None) -> Mapping[str, Any]:
@@ -51,21 +52,29 @@ class Client:
             except BaseException:
                 made.close()
                 raise
-            self._socket, self._stream = made, made.makefile("rb")
+            self._socket, self._kept = made, b""
         self._socket.sendall(line)
         while True:
-            text = self._stream.readline(LONGEST)
-            if not text:
-                raise ConnectionResetError(0, "the table has gone")
-            answer = json.loads(text)
+            answer = json.loads(self._line(self._socket))
             if not isinstance(answer, dict):
                 raise json.JSONDecodeError("expected an object", "", 0)
             # An answer to a command that was given up with Ctrl-C comes first: not ours.
             if answer.get("id", self._number) == self._number:
                 return answer
 
+    def _line(self, connection: socket.socket) -> bytes:
+        """What has come stays here if Ctrl-C breaks in: the next command reads on behind it."""
+        while b"\n" not in self._kept:
+            more = connection.recv(PIECE)
+            if not more:
+                raise ConnectionResetError(0, "the table has gone")
+            self._kept += more
+            if len(self._kept) > LONGEST:
+                raise json.JSONDecodeError("too long", "", 0)
+        line, _, self._kept = self._kept.partition(b"\n")
+        return line
+
     def close(self) -> None:
         made, self._socket = self._socket, None
         if made is not None:
-            self._stream.close()
             made.close()
