@@ -6,6 +6,8 @@ import json
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from select import select
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
 from typing import Any, Final
 
 TIMEOUT_S: Final = 30.0
@@ -65,10 +67,17 @@ class Client:
     def _line(self, connection: socket.socket) -> bytes:
         """What has come stays here if Ctrl-C breaks in: the next command reads on behind it."""
         while b"\n" not in self._kept:
-            more = connection.recv(PIECE)
+            # Ctrl-C breaks in while nothing has come, never between the taking and the keeping.
+            if not select([connection], [], [], self._timeout_s)[0]:
+                raise TimeoutError
+            before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+            try:
+                more = connection.recv(PIECE)
+                self._kept += more
+            finally:
+                pthread_sigmask(SIG_SETMASK, before)
             if not more:
                 raise ConnectionResetError(0, "the table has gone")
-            self._kept += more
             if len(self._kept) > LONGEST:
                 raise json.JSONDecodeError("too long", "", 0)
         line, _, self._kept = self._kept.partition(b"\n")

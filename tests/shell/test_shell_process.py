@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -200,30 +199,37 @@ def test_the_desk_hears_of_a_connection_that_ends(tmp_path: Path) -> None:
     assert asyncio.run(run()) == [Peer(os.getuid(), 1)]
 
 
+GIVEN_UP = """
+import signal, sys
+from pathlib import Path
+from controller.shell.client import Client
+signal.signal(signal.SIGINT, signal.default_int_handler)
+client = Client(Path(sys.argv[1]))
+try:
+    client.ask(["why"])
+except KeyboardInterrupt:
+    print(client.ask(["why"])["data"])
+"""
+
+
 def test_an_answer_that_was_given_up_is_not_taken_for_the_next(tmp_path: Path) -> None:
     """Ctrl-C while half of an answer is there: the rest of it is read over."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(tmp_path / "s.sock"))
     listening.listen()
-    client = Client(tmp_path / "s.sock")
-
-    def serve() -> None:
-        end, _ = listening.accept()
-        stream = end.makefile("rwb")
-        first = json.loads(stream.readline())["id"]
-        stream.write(b'{"id": %d, "ok"' % first)
-        stream.flush()
-        os.kill(os.getpid(), signal.SIGINT)
-        second = json.loads(stream.readline())["id"]
-        stream.write(b': true, "data": "old"}\n{"id": %d, "ok": true, "data": "new"}\n' % second)
-        stream.close()
-        end.close()
-
-    serving = threading.Thread(target=serve)
-    serving.start()
-    with pytest.raises(KeyboardInterrupt):
-        client.ask(["why"])
-    assert client.ask(["why"])["data"] == "new"
-    serving.join()
-    client.close()
+    child = subprocess.Popen(
+        [sys.executable, "-c", GIVEN_UP, str(tmp_path / "s.sock")],
+        cwd=ROOT, text=True, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    end, _ = listening.accept()
+    stream = end.makefile("rwb")
+    first = json.loads(stream.readline())["id"]
+    stream.write(b'{"id": %d, "ok"' % first)
+    stream.flush()
+    child.send_signal(signal.SIGINT)
+    second = json.loads(stream.readline())["id"]
+    stream.write(b': true, "data": "old"}\n{"id": %d, "ok": true, "data": "new"}\n' % second)
+    stream.flush()
+    assert child.communicate(timeout=60)[0] == "new\n"
+    end.close()
     listening.close()
