@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "chips": ("controller.commands.chips", "the house's signed chip register"),
     "table": ("controller.commands.table", "run a table"),
     "status": ("controller.commands.status", "what a running table is doing"),
+    "shell": ("controller.commands.shell", "look at a running table, test its devices"),
     "doctor": ("controller.commands.doctor", "what is wrong on this machine, and how to mend it"),
     "retire": ("controller.commands.retire", "clear a table's memory; two people and the link"),
     "identity": ("controller.commands.identity", "program, rules and configuration by hash"),

@@ -22,6 +22,7 @@ from docs.faults import catalogue, faults_page
 from docs.link_schema import link_schema
 from docs.manual import completion, manual
 from docs.picture import terminal
+from docs.shell_verbs import shell_page
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 
 NOTE = "<!-- Printed from the code by `make docs`; do not edit. -->\n\n"
@@ -229,6 +230,7 @@ def pages() -> dict[str, str]:
         "docs/settled-round.svg": settled_round(),
         "docs/floor.svg": floor(),
         "docs/protocols/link.schema.json": link_schema(),
+        "docs/operations/shell.md": shell_page(),
         "docs/protocols/faults.md": faults_page(),
         "controller/daemon/faults.toml": catalogue(),
         "docs/completion/underfelt.bash": completion(),

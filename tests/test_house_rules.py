@@ -27,7 +27,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.link.once": ("record", "zmq"),
-    "controller.config": ("controller.config", "controller.rules", "drivers.layout"),
+    "controller.shell": ("controller.shell",),
+    "controller.config": (
+        "controller.config",
+        "controller.rules",
+        "controller.shell.verbs",
+        "drivers.layout",
+    ),
     "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
     "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),
     "controller.chips": (

@@ -13,6 +13,9 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
+from controller.daemon.desk.open import desk_of
+from controller.daemon.desk.reach import Reach
+from controller.daemon.desk.recent import Direction, Recent
 from controller.daemon.http import Http
 from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
@@ -115,10 +118,16 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
 
     if alone.scripted:
         started.writer.scripted = alone.selection()
-    frames = started.frames
+    frames, recent = started.frames, Recent()
+
+    def on_frame(device: str, direction: Direction, data: bytes, at_us: int) -> None:
+        frames.note(device, direction, data, at_us)
+        recent.frame(device, direction, data, at_us)
+
     runtime = Runtime(
-        started.writer, started.rig, config.layout, deliver=deliver, on_frame=frames.note
+        started.writer, started.rig, config.layout, deliver=deliver, on_frame=on_frame
     )
+    runtime.heard = recent.reading
     link = link_of(config, started.link_keys, started.journal, started.places, runtime.put)
     runtime.linked = link.released
     if config.link is None:
@@ -135,7 +144,8 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     if config.service.http:
         http = Http(config.service.address, config.service.port, verbs.answers())
         verbs.http_error = await http.start()
-    service = Service(config.service.socket, verbs.all())
+    desk = desk_of(Reach(config, started, runtime, link, verbs, recent))
+    service = Service(config.service.socket, verbs.all(), {"shell": desk.answer}, desk.left)
     await service.start()
 
     notifier = Notifier.from_environment()
@@ -161,6 +171,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
             looking.cancel()
         await link.close("the table stops")
         await service.close()
+        await desk.audit.close()
         if http is not None:
             await http.close()
         frames.close()

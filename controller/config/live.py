@@ -64,6 +64,7 @@ class LiveConfig:
     display: o.DisplayOptions
     link: o.LinkOptions | None
     service: o.ServiceOptions
+    shell: o.ShellOptions
     policy: o.PolicyOptions
     values: Mapping[str, Value]
     effective_hash: str
@@ -292,7 +293,8 @@ def effective(found: Layers, game: str, wanted: list[str]) -> dict[str, Value]:
     for section in wanted:
         for spec in fields(o.SECTIONS[section]):
             key = f"{section}.{spec.name}"
-            values[key] = _value(found, key, spec.default)
+            default = list(spec.default) if isinstance(spec.default, tuple) else spec.default
+            values[key] = _value(found, key, default)
     return values
 
 

@@ -15,6 +15,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from controller.config.people import ShellPerson, people
 from controller.rules.settings import Bad, Convert, between, choice, flag
 
 When = Literal["round", "closed", "restart"]
@@ -242,6 +243,16 @@ class ServiceOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShellOptions:
+    """Who may use the diagnostic shell; root and the daemon's own user are technicians."""
+
+    people: tuple[ShellPerson, ...] = option(
+        (), people, 'a table [[shell.people]] for each: user, role (observer, technician, '
+        'supervisor), and until = "2027-03-31" for a last day', "round",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyOptions:
     """How patient and how careful the table is."""
 
@@ -272,6 +283,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "display": DisplayOptions,
     "link": LinkOptions,
     "service": ServiceOptions,
+    "shell": ShellOptions,
     "policy": PolicyOptions,
 }
 OPTIONAL_SECTIONS: Final = frozenset(("link",))

@@ -29,7 +29,7 @@ WHAT_TO_DO: Final[Mapping[Verdict, str]] = {
     "restart": "end the round and start the daemon again",
     "refused": "put the file right; the table runs on what it had",
 }
-_LIVE: Final = ("settings.", "display.", "policy.")
+_LIVE: Final = ("settings.", "display.", "policy.", "shell.")
 """What a running table can take; the parts behind all other keys are built at its start."""
 _LIMITS: Final = ("min_wager", "max_wager")
 

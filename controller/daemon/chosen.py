@@ -1,4 +1,4 @@
-"""What a configuration chooses for the table core besides its rules: texts and options.
+"""What a configuration chooses besides its rules: texts, options, and who may use the shell.
 
 The only reader of language files. What is wrong with one is said with file, key and what is
 expected; a table does not start with it, and a running one keeps what it had.
@@ -6,7 +6,8 @@ expected; a table does not start with it, and a running one keeps what it had.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,8 @@ from typing import Final
 import controller.table
 from controller.config import ConfigError
 from controller.config.errors import Problem
-from controller.config.live import LiveConfig
+from controller.config.live import LiveConfig, Value
+from controller.config.people import ShellPerson
 from controller.table.amounts import Amounts
 from controller.table.options import Options
 from controller.table.texts import BUILT_IN, LanguageError, Texts, parse_texts
@@ -29,11 +31,14 @@ MS: Final = 1_000
 class Chosen:
     texts: Texts
     options: Options
+    people: tuple[ShellPerson, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """Every effective value, to be shown."""
 
 
 def chosen(config: LiveConfig) -> Chosen:
     """OSError or ConfigError if the language file cannot be used."""
-    return Chosen(texts_of(config), options_of(config))
+    return Chosen(texts_of(config), options_of(config), config.shell.people, config.values)
 
 
 def options_of(config: LiveConfig) -> Options:

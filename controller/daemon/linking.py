@@ -60,6 +60,9 @@ class Link:
     def status(self) -> dict[str, Any] | None:
         return None if self._client is None else self._client.status()
 
+    def fingerprints(self) -> dict[str, str]:
+        return {} if self._client is None else self._client.fingerprints()
+
 
 def link_of(
     config: LiveConfig,

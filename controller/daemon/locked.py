@@ -12,8 +12,10 @@ from typing import Final
 
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, line_kinds, load_live
+from controller.daemon.catalogue import said as what
 from controller.daemon.notify import Notifier
 from controller.daemon.service import Service
+from controller.daemon.troubles import LOCKED_MODE
 from drivers.build import build, vendor_kinds
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowLamps, ShowPrompt
 from drivers.transport.hub import Hub
@@ -54,7 +56,9 @@ async def _service(config: LiveConfig | None) -> Service | None:
     if config is None:
         return None
     said = {"table": config.name, "game": config.game, "mode": "locked"}
-    service = Service(config.service.socket, {"status": lambda _: said})
+    locked = {"error": LOCKED_MODE, "text": "the table is locked", "do": what(LOCKED_MODE).action}
+    verbs = {"status": lambda _: said, "shell": lambda _: locked}
+    service = Service(config.service.socket, verbs)
     try:
         await service.start()
     except OSError:

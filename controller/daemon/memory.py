@@ -6,6 +6,7 @@ back cannot differ from what was there.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from controller.table.staff import SignedOn, TableCall
 from controller.table.stepping import Entry, Key
 from record.link.outbox import OUTBOX, outbox_body
 
+OPENED: Final = 128
 Body = tuple[str, bytes]
 """A record's kind and body."""
 
@@ -75,6 +77,8 @@ class Memory:
     """The gaming day so far, from the records of this journal."""
     sent: int | None = 0
     """Events for the link server so far; None in a journal that began before there were any."""
+    opened: deque[Key] = field(default_factory=lambda: deque(maxlen=OPENED), compare=False)
+    """Readings whose cards became public lately, once for each card: what may be shown of them."""
     facts: int = 0
     """Facts since the last standing record."""
     _open_key: tuple[str, int | None] | None = None
@@ -103,12 +107,13 @@ class Memory:
         after = ahead.state
         self.facts += 1
         for index, (card, one) in enumerate(zip(cards_in(fact), sealed, strict=True)):
-            self._revealer.journalled(card, Draw(seq, index, one))
+            self._revealer.journalled(card, Draw(seq, index, one, key))
         self._note_key(fact.what, key)
         self._note(fact, before)
         owed: list[Body] = []
         if public := self._revealer.public(before, after):
             owed.append((REVEALED, revealed_body(public, seq, cards)))
+            self.opened += [draw.key for draw, _ in public if draw.key is not None]
         if after.history is not before.history:
             known = {archive.round_no: archive for archive in before.history}
             changed = [a for a in after.history if known.get(a.round_no) is not a]

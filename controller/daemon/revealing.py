@@ -26,6 +26,8 @@ class Draw:
     seq: int
     index: int
     sealed: Sealed
+    key: tuple[str, int] | None = None
+    """The device and the key of the reading that brought it."""
 
 
 Opened = tuple[HiddenCard, Card, PublicMoment]

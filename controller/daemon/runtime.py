@@ -13,7 +13,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
 from controller.link.hearing import Heard
@@ -31,6 +31,7 @@ QUEUE: Final = 4096
 ANEW_S: Final = 3.0
 """By then every spot has been read and has settled (docs/protocols/timing.md)."""
 EX_IOERR: Final = 74
+Seen = TypeVar("Seen")
 
 
 class Runtime:
@@ -54,7 +55,9 @@ class Runtime:
         self.linked = linked
         self._fatal = fatal
         self._loop = asyncio.get_running_loop()
-        self._hub = Hub(rig, layout, self.put, on_frame)
+        self.heard: Callable[[object], None] = lambda _reading: None
+        """Told of every reading of a device, before anything is made of it."""
+        self._hub = Hub(rig, layout, self._read, on_frame)
         self._queue: deque[Input] = deque()
         self._waiting = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, "writer")
@@ -74,6 +77,15 @@ class Runtime:
     def queue_depth(self) -> int:
         """Inputs that wait for the writer."""
         return len(self._queue)
+
+    def _read(self, reading: object) -> None:
+        self.heard(reading)
+        self.put(reading)
+
+    async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
+        """Ask between two groups, in the writer's thread: all that is seen is on disk. What is
+        asked must be quick, and change nothing."""
+        return await self._loop.run_in_executor(self._thread, ask, self.writer)
 
     def put(self, one: Input) -> None:
         """An input for the writer; too many at once hold the round and have it read again."""

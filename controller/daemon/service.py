@@ -10,9 +10,10 @@ import json
 import os
 import socket
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 LONGEST: Final = 65_536
 MODE: Final = 0o660
@@ -20,6 +21,17 @@ BACKLOG: Final = 1
 """Without a free descriptor asyncio tries again a second later, as often as this says each time:
 with more than one its tracebacks multiply."""
 Verb = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+class Peer(NamedTuple):
+    """The other end of a connection; ``number`` names the connection itself."""
+
+    uid: int
+    number: int
+
+
+Attended = Callable[[Mapping[str, Any], Peer], Awaitable[Mapping[str, Any]]]
+"""A verb that must know who asks, and may take its time."""
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int, int]:
@@ -31,9 +43,18 @@ def peer_of(connection: socket.socket) -> tuple[int, int, int]:
 
 
 class Service:
-    def __init__(self, path: Path, verbs: Mapping[str, Verb]) -> None:
+    """``left`` hears of every connection that ends."""
+
+    def __init__(
+        self,
+        path: Path,
+        verbs: Mapping[str, Verb],
+        attended: Mapping[str, Attended] | None = None,
+        left: Callable[[Peer], None] = lambda _peer: None,
+    ) -> None:
         self.path = path
-        self._verbs = verbs
+        self._verbs, self._attended, self._left = verbs, attended or {}, left
+        self._numbers = count(1)
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -50,24 +71,29 @@ class Service:
         self.path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        _, uid, _ = peer_of(writer.get_extra_info("socket"))
+        peer = Peer(uid, next(self._numbers))
         try:
             while line := await reader.readline():
-                writer.write(json.dumps(self._answer(line)).encode() + b"\n")
+                writer.write(json.dumps(await self._answer(line, peer)).encode() + b"\n")
                 await writer.drain()
         except (ConnectionError, ValueError, asyncio.CancelledError):
             pass  # gone, or a line without end
         finally:
             writer.close()
+            self._left(peer)
 
-    def _answer(self, line: bytes) -> Mapping[str, Any]:
+    async def _answer(self, line: bytes, peer: Peer) -> Mapping[str, Any]:
         try:
             request = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"error": "E-SVC-001", "text": "a request is one JSON object per line"}
         verb = request.get("verb") if isinstance(request, dict) else None
+        if isinstance(verb, str) and verb in self._attended:
+            return await self._attended[verb](request, peer)
         found = self._verbs.get(verb) if isinstance(verb, str) else None
         if found is None:
-            known = ", ".join(sorted(self._verbs))
+            known = ", ".join(sorted((*self._verbs, *self._attended)))
             return {"error": "E-SVC-002", "text": f"{verb!r}: no such verb; expected {known}"}
         return found(request)
 

@@ -174,6 +174,7 @@ def _put_together(
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
     writer = Writer(core, scribe, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
+    writer.chosen = taken
     writer.meters = frozenset(
         (*(name for name in config.layout.chips if name.startswith("meter-")),
          *(line.name for line in config.layout.lines if line.kind == "alpha")),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
+from controller.daemon.chosen import Chosen
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
 from controller.daemon.metrics import SyncTimes
@@ -132,6 +133,8 @@ class Writer:
     """Displays that count up: their single steps are read back, but not journalled."""
     steps: dict[str, Shown] = field(default_factory=dict)
     """The last step that each of them showed in the count-up under way."""
+    chosen: Chosen | None = None
+    """What the configuration in force chooses besides its rules."""
     hearing: Hearing | None = None
     """What the link server says; None at a table without one."""
     locked: str = ""
@@ -373,6 +376,7 @@ class Writer:
         self._append(CONFIGURATION, told)
         self.core.state = memory.state
         if chosen is not None:
+            self.chosen = chosen
             self.core.configure(chosen.texts, chosen.options)
             self.core.set_mode(now_us)
         self.scribe.stand()

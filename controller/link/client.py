@@ -35,7 +35,7 @@ from controller.link.session import (
 )
 from record.journal import JournalError
 from record.link.codec import WireError, encode, from_server
-from record.link.keys import SecretKey
+from record.link.keys import SecretKey, fingerprint
 from record.link.messages import LONGEST, Event
 
 HANDSHAKE_MS: Final = 10_000
@@ -106,6 +106,11 @@ class LinkClient:
 
     def status(self) -> dict[str, Any]:
         return {**self.session.status(moment()), "malformed": self.malformed}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Of the public keys: this table's and the servers'."""
+        own = bytes(zmq.curve_public(self._keys.secret.reveal())).decode()
+        return {"table": fingerprint(own), "server": fingerprint(self._keys.server)}
 
     # --- what the session wants ------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ def test_every_problem_of_every_file_at_once(folder: Folder) -> None:
         "table.toml: settings.seats: 0: expected a whole number from 1 to 7 (E-CFG-002)",
         (
             "conf.d/10.toml: speed: 9: no such key; expected game, layout, [settings], [journal], "
-            "[chips], [staff], [keys], [display], [link], [service], [policy] (E-CFG-001)"
+            "[chips], [staff], [keys], [display], [link], [service], [shell], [policy] (E-CFG-001)"
         ),
         (
             "conf.d/10.toml: journal.segment_mib: 0: expected a whole number from 1 to 1024 "
@@ -99,6 +99,22 @@ def test_an_empty_file_names_all_that_must_be_stated(folder: Folder) -> None:
         ("[journal]\nretention_days = 29", "journal.retention_days: 29: expected a whole number"),
         ("[journal]\nreserve_kib = true", "journal.reserve_kib: true: expected"),
         ('[journal]\npath = ""', 'journal.path: "": expected the path'),
+        ("[shell]\npeople = 3", "shell.people: 3: expected a list"),
+        ("[[shell.people]]\nuser = 3", "entry 1: user: expected a user of this machine"),
+        ('[[shell.people]]\nuser = "mia"\nrole = "boss"', "entry 1: role: expected one of obs"),
+        ('[[shell.people]]\nuser = "mia"\nrule = 1', "entry 1: rule: no such key; expected user"),
+        (
+            '[[shell.people]]\nuser = "mia"\nrole = "observer"\nuntil = 2027-03-31',
+            "entry 1: until: expected the last day as text",
+        ),
+        (
+            '[[shell.people]]\nuser = "mia"\nrole = "observer"\nuntil = "2027-02-30"',
+            "entry 1: until: expected the last day as text",
+        ),
+        (
+            '[[shell.people]]\nuser = "a"\nrole = "observer"\n' * 2,
+            "user a is there twice",
+        ),
         ('[chips]\nhouse = "a b"', 'chips.house: "a b": expected the house'),
         ("[chips]\nregister = 1", "chips.register: 1: expected the path"),
         ('[keys]\nsealing = "credential:../x"', 'expected "credential:NAME"'),

@@ -9,7 +9,7 @@ from controller.config.pending import Pending
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
 from tests.configuration.conftest import LINK, Folder
 
-HASH = "f098091a6bb1bf0887437a92f1282b640efacb8724731328f282f670b9d5a60d"
+HASH = "eb271372330172d730f0a59ef256a3e95b7418334e7b6c4ef6950a57f8d52a70"
 """Literal: it changes only when a key is added or a default changes, which is a change indeed."""
 
 

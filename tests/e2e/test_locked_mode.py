@@ -57,6 +57,8 @@ def _locked_mode(sitting: Sitting) -> None:
     keeper.start()
     sitting.until(lambda: locked(sitting), "locked")
     assert "READY=1" in keeper.notified.heard
+    told = underfelt("shell", "--config", str(sitting.config), "why")
+    assert (told.returncode, told.stderr.splitlines()[0]) == (69, "the table is locked (E-TBL-017)")
     pressed(sitting, "OPEN", "MENU", "3", "6", "ENTER")
     fed_often(sitting)
     assert locked(sitting)
@@ -74,6 +76,7 @@ def _locked_without_a_configuration(sitting: Sitting) -> None:
     play, broken = keeper.arguments, sitting.run / "broken.toml"
     broken.write_text("game = [", "utf-8")
     keeper.arguments = ["table", "--locked", "--config", str(broken)]
+    keeper.notified.look()  # what the last one said is still waiting there
     keeper.notified.heard.clear()
     keeper.start()
     fed_often(sitting)

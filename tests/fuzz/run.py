@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from tests.fuzz import alpha, cdp, displays, feig, link, mcp23017, money, shoe_model, texts
+from tests.fuzz import alpha, cdp, displays, feig, link, mcp23017, money, shell, shoe_model, texts
 from tests.fuzz.tally import Tally, Target
 
 TARGETS: Final = {
@@ -41,6 +41,7 @@ TARGETS: Final = {
         money.TARGET,
         shoe_model.TARGET,
         link.TARGET,
+        shell.TARGET,
     )
 }
 KEPT: Final = 3

@@ -17,6 +17,9 @@ import pytest
 from controller.daemon.framelog import LoggedFrame, read_frames
 from controller.daemon.sealing import load_key
 from controller.daemon.service import ask
+from controller.shell.client import Client
+from controller.shell.render.render import rendered
+from controller.shell.verbs import LOOKING
 from hw_sim.scenario import card_byte, card_name
 from record.journal.reader import JournalReader
 from tests.e2e.keeper import Sitting
@@ -26,6 +29,8 @@ from tests.hidden.twins import blanked
 
 VERBS: Final = ("status", "metrics", "counters", "identity")
 TRACE: Final = "trace"
+_HEX_LINE: Final = re.compile(r" +[0-9A-F]{2}( [0-9A-F]{2})*( \.\.\.)?")
+"""Single bytes that may look like cards; the same bytes are searched in the answer itself."""
 OURS: Final = (TAP, "sealing.key", TRACE)
 """Files of the test itself: the device's own words, and the key that opens everything."""
 
@@ -129,6 +134,7 @@ class Searched(Sitting):
             answer = ask(self.run / "service.sock", verb)
             text = answer["text"] if verb == "metrics" else json.dumps(answer, ensure_ascii=False)
             yield Channel(verb, text.encode(), True)
+        yield from self._shell()
         self.keeper.notified.look()
         yield Channel("notify", "\n".join(self.keeper.notified.heard).encode(), True)
         while True:
@@ -137,6 +143,23 @@ class Searched(Sitting):
             except BlockingIOError:
                 break
         yield Channel("journald", self._logged, True)
+
+    def _shell(self) -> Iterator[Channel]:
+        """Every verb that looks, at the devices with frames; all readings that are still known."""
+        client = Client(self.run / "service.sock")
+        live = client.ask(["hello"])["data"]["live"]
+        told = ("shoe", "shuffler", "chips-1", "sign", "keys-1")
+        lines = [["device", name] for name in live["device"] if name in told]
+        lines += [["chips", seat] for seat in live["seat"][:2]]
+        lines += [verb.name.split() for verb in LOOKING if verb.name not in ("device", "chips")]
+        for words in lines:
+            answer = client.ask(words, cursor=0)
+            yield Channel(f"shell {' '.join(words)}", json.dumps(answer).encode(), True)
+            if answer.get("ok"):
+                shown = "\n".join(rendered(words[0], answer["data"], 80))
+                masked = [line for line in shown.splitlines() if not _HEX_LINE.fullmatch(line)]
+                yield Channel(f"screen {' '.join(words)}", "\n".join(masked).encode(), True)
+        client.close()
 
     def _wires(self) -> Iterator[Channel]:
         heard: dict[str, bytes] = defaultdict(bytes)

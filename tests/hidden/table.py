@@ -13,6 +13,7 @@ import hashlib
 import random
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,9 @@ from unittest.mock import patch
 
 from nacl.secret import SecretBox
 
+from controller.daemon.desk.decoding import decoded
+from controller.daemon.desk.examining import lying, public_in, waits
+from controller.daemon.desk.recent import Recent
 from controller.daemon.framelog import FrameLog
 from controller.daemon.frames import Frames
 from controller.daemon.metrics import Process, metrics
@@ -113,14 +117,19 @@ class WatchedBench(Bench):
 
     outside: Outside
     frames: Frames
+    recent: Recent
     card_lines: frozenset[str]
 
-    def watch(self, outside: Outside, frames: Frames, card_lines: frozenset[str]) -> None:
+    def watch(
+        self, outside: Outside, frames: Frames, recent: Recent, card_lines: frozenset[str]
+    ) -> None:
         self.outside, self.frames, self.card_lines = outside, frames, card_lines
+        self.recent = recent
         self._write_away()
 
     def received(self, port: str, data: bytes) -> None:
         self.frames.note(port, "in", data, self.now_us)
+        self.recent.frame(port, "in", data, self.now_us)
         if port in self.card_lines:
             with self.outside.counted(f"{port} heard"):
                 super().received(port, data)
@@ -131,6 +140,7 @@ class WatchedBench(Bench):
         self.outside.note("line", port, data)
         if port in self._plugs:
             self.frames.note(port, "out", data, self.now_us)
+            self.recent.frame(port, "out", data, self.now_us)
         super()._write(port, data)
 
     def _batch(self, batch: Any) -> None:
@@ -174,6 +184,8 @@ class OpenTable(CrashTable):
     def __post_init__(self) -> None:
         self._kept: dict[bytes, tuple[Card, bytes]] = {}
         self._known: set[Card] = set()
+        self._recent = Recent()
+        self._asked: tuple[object, ...] = ()
         self.disk = WatchedDisk(self.outside)
         super().__post_init__()
         bench, layout = self.bench, self.bench.sim.layout
@@ -184,7 +196,7 @@ class OpenTable(CrashTable):
             self._log_file, self._log_gone, KEY, Noise("frames", self.outside), sealed=cards,
             max_bytes=LOG_BYTES, keep=3,
         )  # fmt: skip
-        bench.watch(self.outside, Frames(log), cards)
+        bench.watch(self.outside, Frames(log), self._recent, cards)
 
     @property
     def never_seen(self) -> int:
@@ -242,6 +254,10 @@ class OpenTable(CrashTable):
             self.journal.close()
             self._boot()
 
+    def _reading(self, reading: object) -> None:
+        self._recent.reading(reading)
+        super()._reading(reading)
+
     def _put(self, one: Input) -> None:
         if isinstance(one, AntennaRead | AntennaFailed):
             return  # as the runtime does
@@ -251,6 +267,10 @@ class OpenTable(CrashTable):
             super()._put(one)
         state = self.writer.core.state
         self.dealt = max(self.dealt, len(state.drawn))
+        if self._asked != (asked := (state.phase, len(state.drawn), len(state.turned))):
+            self._asked = asked
+            with self.outside.counted("shell"):
+                self.outside.note("shell", told(shell_answers(self)))
         if news := seen(state) - self._known:
             self._known |= news
             self.moments.append((row, news))
@@ -265,6 +285,18 @@ class OpenTable(CrashTable):
         note("counters", told(self.bench.rig.counters()))
         note("notify", status_line(status))
         super()._release(released)
+
+
+def shell_answers(table: OpenTable) -> list[Any]:
+    """What a technician can see at this moment: why, chips, frames of the card device, readings."""
+    writer, recent = table.writer, table._recent
+    answers: list[Any] = [waits(writer), *(lying(writer, seat) for seat in range(8))]
+    opened = Counter(writer.scribe.memory.opened)
+    for line in table.bench.layout.lines:
+        if line.kind.startswith("cdp-"):
+            is_public = public_in(tuple(recent.dealt), line.name, opened)
+            answers.append(decoded(line.kind, recent.pieces(line.name), is_public))
+    return [*answers, recent.after(max(0, recent.last - 50))]
 
 
 @contextmanager

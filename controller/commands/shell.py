@@ -1,0 +1,84 @@
+"""``underfelt shell``: look at a running table, and test its devices, from a terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.shell.client import Client, NoTable
+from controller.shell.errors import EX_UNAVAILABLE
+from controller.shell.repl import Repl, columns, complain, show
+from controller.shell.session import Session
+from record.arguments import Arguments
+
+SOCKETS: Final = Path("/run/underfelt")
+EPILOG: Final = """\
+Without a command: a prompt; Tab completes, help lists the verbs, Ctrl-C ends a
+command, Ctrl-D leaves. Who you are is known from the socket; what you may stands
+in [[shell.people]] of the configuration. Every command is on the record.
+
+exit codes: 0 done, 64 no such verb or word, 66 not there, 69 no table answers,
+74 the audit journal cannot be written, 75 not now, 77 not you, 78 configuration
+
+examples:
+  underfelt shell                       the one table of this machine
+  underfelt shell --config /etc/underfelt/table-1/table.toml
+  underfelt shell why
+  underfelt shell device shoe --json
+  underfelt shell --socket /run/underfelt/table-1/service.sock watch chips-1
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt shell", "Look at a running table, test its devices.", EPILOG)
+    parser.add_argument("--config", metavar="FILE", help="the table's configuration")
+    parser.add_argument("--socket", metavar="PATH", help="its socket, instead")
+    parser.add_argument("--json", action="store_true", help="answers as JSON")
+    parser.add_argument("command", metavar="CMD", nargs="*", help="one command, and leave")
+    options = parser.parse_args(argv)
+    found = _socket(options)
+    if isinstance(found, int):
+        return found
+    client = Client(found)
+    session = Session(client, show, complain, columns, as_json=options.json)
+    try:
+        return session.words(options.command) if options.command else Repl(session).run()
+    except NoTable as gone:
+        look = "systemctl status underfelt-table@NAME"
+        complain([f"underfelt shell: {gone}. Look at {look}"])
+        return EX_UNAVAILABLE
+    except KeyboardInterrupt:
+        return EX_OK
+    finally:
+        client.close()
+
+
+def _socket(options: Any) -> Path | int:
+    """The socket, or the exit code if there is none."""
+    if options.socket:
+        return Path(options.socket)
+    if options.config:
+        return _configured(options.config)
+    here = sorted(SOCKETS.glob("*/service.sock"))
+    if len(here) == 1:
+        return here[0]
+    said = f"{len(here)} tables run on this machine; say which: --config FILE or --socket PATH"
+    print(f"underfelt shell: {said}", file=sys.stderr)
+    return EX_USAGE if here else EX_UNAVAILABLE
+
+
+def _configured(path: str) -> Path | int:
+    # Loaded here alone: with --socket the shell needs nothing but the core library.
+    from controller.config import ConfigError
+    from controller.config.live import line_kinds, load_live
+
+    try:
+        return load_live(path, line_kinds()).service.socket
+    except ConfigError as error:
+        print(f"underfelt shell: {error}", file=sys.stderr)
+        return EX_CONFIG
+    except OSError as error:
+        print(f"underfelt shell: {error.filename}: {error.strerror}", file=sys.stderr)
+        return EX_NOINPUT

@@ -1,0 +1,30 @@
+"""Puts the desk together: every act of every verb, the audit journal, and who may."""
+
+from __future__ import annotations
+
+from controller.daemon.desk.answers import looking
+from controller.daemon.desk.audit import Audit, opener
+from controller.daemon.desk.desk import Act, Desk, check_acts
+from controller.daemon.desk.doing import doing
+from controller.daemon.desk.examining import examining
+from controller.daemon.desk.reach import Reach
+
+
+def acts_of(reach: Reach) -> dict[str, Act]:
+    """Another part adds its verbs here and to the table of verbs."""
+    acts = {**looking(reach), **examining(reach), **doing(reach)}
+    check_acts(acts)
+    return acts
+
+
+def desk_of(reach: Reach) -> Desk:
+    config, writer = reach.config, reach.started.writer
+    audit = Audit(opener(config.journal.path, config.name, config.journal.retention_days))
+    return Desk(
+        audit,
+        acts_of(reach),
+        reach.live,
+        reach.at,
+        people=lambda: () if writer.chosen is None else writer.chosen.people,
+        test_mode=reach.test_mode,
+    )

@@ -1,0 +1,67 @@
+"""The journal's files beside their writer: its end checked, a round looked up. In a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from controller.daemon.entries import load
+from controller.daemon.standing import ROUND, round_number
+from record.journal import JournalError, RealDisk, Record
+from record.journal.errors import JournalCorrupt
+from record.journal.reader import JournalReader, records_from
+from record.journal.segments import list_segments, segment_name
+from record.journal.walk import read_headers
+
+SEGMENTS: Final = 16
+"""How far back a round is looked for: the table plays meanwhile."""
+
+
+def checked(folder: Path) -> dict[str, Any]:
+    """The segments, and whether the last of them holds."""
+    numbers = list_segments(RealDisk(), folder)
+    sizes = [(folder / segment_name(number)).stat().st_size for number in numbers]
+    told: dict[str, Any] = {"segments": len(numbers), "bytes": sum(sizes)}
+    try:
+        try:
+            return {**told, **_end(folder)}
+        except JournalCorrupt:
+            return {**told, **_end(folder)}  # a group that was just being written
+    except JournalError as error:
+        return {**told, "verified": False, "why": str(error)}
+
+
+def _end(folder: Path) -> dict[str, Any]:
+    reader = JournalReader(folder, last=1)
+    records = sum(1 for _ in reader.records())
+    report = reader.report()
+    return {
+        "verified": True,
+        "why": "",
+        "records_checked": records,
+        "last_seq": report.last_seq,
+        "last_hash": report.head.hex(),
+    }
+
+
+def past_round(folder: Path, number: int) -> dict[str, Any] | None:
+    """The last record of a round, from the newest segment backwards."""
+    headers = read_headers(RealDisk(), folder, list_segments(RealDisk(), folder))
+    ends = [header.first_seq for header in headers[1:]]
+    for header in list(reversed(headers))[:SEGMENTS]:
+        end = next((seq for seq in ends if seq > header.first_seq), None)
+        found: Record | None = None
+        for record in _segment(folder, header.first_seq, end):
+            if record.kind == ROUND and round_number(record.body) == number:
+                found = record
+        if found is not None:
+            return load(found.body)
+    return None
+
+
+def _segment(folder: Path, first: int, end: int | None) -> Iterator[Record]:
+    for record in records_from(folder, first):
+        if end is not None and record.seq >= end:
+            return
+        yield record

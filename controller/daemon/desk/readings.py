@@ -1,0 +1,101 @@
+"""A reading as a row for whoever watches: no card, no digit of a PIN.
+
+Every kind of reading is listed with the fields that may be told; a kind that is not listed is told
+by its name alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final
+
+from drivers.base import DeviceIdentified, Fault, Identity, StateReported
+from drivers.readings import (
+    Antenna,
+    AntennaFailed,
+    AntennaRead,
+    CardEvent,
+    CardRead,
+    CreditOffered,
+    CreditReturned,
+    CreditTaken,
+    KeyPressed,
+    MetersRead,
+    PacketRead,
+    Shown,
+    SpotLost,
+    SpotMoving,
+    SpotSettled,
+    SupplyRead,
+    SweepAgreed,
+    SwitchRead,
+    TagOnTwoSpots,
+)
+
+DIGIT: Final = "digit"
+"""Stands for any digit key: it may be one of a PIN."""
+_TOLD: Final[Mapping[type, tuple[str, ...]]] = {
+    AntennaFailed: ("antenna", "code"),
+    SpotSettled: ("antenna", "tags"),
+    SpotMoving: ("antenna",),
+    SpotLost: ("antenna", "code"),
+    TagOnTwoSpots: ("tag", "antennas"),
+    SweepAgreed: ("number", "uncertain"),
+    CardRead: ("draw_no",),
+    PacketRead: ("packet_no", "deck"),
+    CardEvent: ("kind", "number", "count", "expected", "result", "deck"),
+    MetersRead: ("meters",),
+    KeyPressed: ("key",),
+    SwitchRead: ("name", "on"),
+    CreditOffered: ("seat", "number"),
+    CreditTaken: ("seat", "number"),
+    CreditReturned: ("seat", "number"),
+    Shown: ("content",),
+    SupplyRead: ("flags",),
+    StateReported: ("state", "reason"),
+    DeviceIdentified: ("identity",),
+}
+_NAMED_AFTER: Final = (SpotSettled, SpotMoving, SpotLost)
+
+
+def row_of(reading: object) -> dict[str, Any] | None:
+    """None for single inventories: what settles is told."""
+    kind = type(reading)
+    if kind is AntennaRead:
+        return None
+    told = {name: _plain(getattr(reading, name)) for name in _TOLD.get(kind, ())}
+    if isinstance(reading, KeyPressed) and reading.key.isdecimal():
+        told["key"] = DIGIT
+    return {
+        "device": _device(reading),
+        "reading": kind.__name__,
+        "at_us": getattr(reading, "at_us", 0),
+        **told,
+    }
+
+
+def _device(reading: object) -> str:
+    if isinstance(reading, _NAMED_AFTER):
+        return reading.antenna.reader
+    return str(getattr(reading, "device", "chips"))
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case bool() | int() | str() | None:
+            return value
+        case Antenna():
+            return str(value)
+        case Enum():
+            return value.value
+        case Fault(code, detail):
+            return f"{code} {detail}".strip()
+        case Identity():
+            return f"{value.vendor} {value.model} {value.serial} {value.firmware}"
+        case frozenset():
+            return sorted(str(one) for one in value)
+        case tuple():
+            return [_plain(one) for one in value]
+        case _:
+            raise TypeError(f"{type(value).__name__} is not told")

@@ -1,0 +1,54 @@
+"""Who may what at the shell. Pure: the uid comes from the socket, the rest from the configuration.
+
+Root and the daemon's own user are technicians; everybody else needs an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from controller.config.people import ShellPerson
+from controller.shell.errors import EXPIRED, NOBODY, ROLE, TEST_MODE, Refused
+from controller.shell.verbs import ROLES, Role, Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Whoever asks. Without a role nothing is answered."""
+
+    uid: int
+    user: str
+    """Empty if this machine has no name for the uid."""
+    role: Role | None
+    until: date | None = None
+
+    def row(self) -> dict[str, object]:
+        return {"uid": self.uid, "user": self.user, "role": self.role or ""}
+
+
+def author_of(
+    uid: int, user: str, people: Iterable[ShellPerson], *, own_uid: int, today: date
+) -> tuple[Author, Refused | None]:
+    """The author with his role today, or with none and the reason."""
+    entry = next((one for one in people if user and one.user == user), None)
+    if entry is not None and entry.until is not None and today > entry.until:
+        said = f"{user}: the role of {entry.role} ended on {entry.until.isoformat()}"
+        return Author(uid, user, None), Refused(EXPIRED, said)
+    if entry is not None:
+        return Author(uid, user, entry.role, entry.until), None
+    if uid in (0, own_uid):
+        return Author(uid, user, "technician"), None
+    named = user or "no user of this machine"
+    return Author(uid, user, None), Refused(NOBODY, f"uid {uid} ({named}) has no role here")
+
+
+def refusal(author: Author, verb: Verb, *, test_mode: bool) -> Refused | None:
+    """Why this author may not use this verb now, or None."""
+    if author.role is None or ROLES.index(author.role) < ROLES.index(verb.role):
+        said = f"{verb.name} is for a {verb.role}; {author.user or author.uid} is "
+        return Refused(ROLE, said + (f"a {author.role}" if author.role else "nobody"))
+    if verb.test and not test_mode:
+        return Refused(TEST_MODE, f"{verb.name} needs test mode")
+    return None

@@ -1,0 +1,89 @@
+"""One connection to a table's socket: words go out, data comes back. Standard library only."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from select import select
+from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
+from typing import Any, Final
+
+TIMEOUT_S: Final = 30.0
+LONGEST: Final = 16 << 20
+PIECE: Final = 1 << 16
+
+
+class NoTable(Exception):
+    """Nobody answers at the socket."""
+
+
+class Client:
+    """The connection is opened with the first command and stays: test mode belongs to it."""
+
+    def __init__(self, path: Path, timeout_s: float = TIMEOUT_S) -> None:
+        self.path = path
+        self._timeout_s = timeout_s
+        self._socket: socket.socket | None = None
+        self._kept = b""
+        self._number = 0
+
+    def ask(self, words: Sequence[str], cursor: int | None = None) -> Mapping[str, Any]:
+        """The answer as it came. Raises NoTable; an interrupt leaves the connection usable."""
+        self._number += 1
+        request: dict[str, Any] = {"verb": "shell", "id": self._number, "words": list(words)}
+        if cursor is not None:
+            request["cursor"] = cursor
+        try:
+            return self._asked(json.dumps(request).encode() + b"\n")
+        except OSError as error:
+            self.close()
+            reason = error.strerror or "no answer in time"
+            raise NoTable(f"{self.path}: {reason}; no table answers there") from None
+        except ValueError:
+            self.close()
+            raise NoTable(f"{self.path}: what answers there is no table") from None
+
+    def _asked(self, line: bytes) -> Mapping[str, Any]:
+        if self._socket is None:
+            made = socket.socket(socket.AF_UNIX)
+            made.settimeout(self._timeout_s)
+            try:
+                made.connect(str(self.path))
+            except BaseException:
+                made.close()
+                raise
+            self._socket, self._kept = made, b""
+        self._socket.sendall(line)
+        while True:
+            answer = json.loads(self._line(self._socket))
+            if not isinstance(answer, dict):
+                raise json.JSONDecodeError("expected an object", "", 0)
+            # An answer to a command that was given up with Ctrl-C comes first: not ours.
+            if answer.get("id", self._number) == self._number:
+                return answer
+
+    def _line(self, connection: socket.socket) -> bytes:
+        """What has come stays here if Ctrl-C breaks in: the next command reads on behind it."""
+        while b"\n" not in self._kept:
+            # Ctrl-C breaks in while nothing has come, never between the taking and the keeping.
+            if not select([connection], [], [], self._timeout_s)[0]:
+                raise TimeoutError
+            before = pthread_sigmask(SIG_BLOCK, {SIGINT})
+            try:
+                more = connection.recv(PIECE)
+                self._kept += more
+            finally:
+                pthread_sigmask(SIG_SETMASK, before)
+            if not more:
+                raise ConnectionResetError(0, "the table has gone")
+            if len(self._kept) > LONGEST:
+                raise json.JSONDecodeError("too long", "", 0)
+        line, _, self._kept = self._kept.partition(b"\n")
+        return line
+
+    def close(self) -> None:
+        made, self._socket = self._socket, None
+        if made is not None:
+            made.close()

@@ -1,0 +1,140 @@
+"""A line becomes a verb and its words. Strict: what does not fit is refused with the choices.
+
+Pure. No quotes, no escapes, no variables, no abbreviations: a line is words between blanks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from controller.shell.errors import NO_DEVICE, WORD, Refused
+from controller.shell.verbs import VERBS, Verb, Word
+
+MAX_WORDS: Final = 8
+MAX_CHARACTERS: Final = 64
+MAX_LINE: Final = 512
+MAX_DIGITS: Final = 9
+MAX_CODE: Final = 16
+
+Live = Mapping[str, Sequence[str]]
+"""What stands at this table for a kind of word: its devices, its seats."""
+
+
+class Parsed(NamedTuple):
+    verb: Verb
+    words: Mapping[str, str]
+    """By name; an optional word that was not given is not there."""
+
+
+def split(line: str) -> list[str]:
+    """The words of a line."""
+    if len(line) > MAX_LINE:
+        raise Refused(WORD, f"a line of {len(line)} characters; expected at most {MAX_LINE}")
+    return checked(line.split())
+
+
+def checked(words: object) -> list[str]:
+    """Words as they may stand in a request; anything else is refused, and not repeated."""
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise Refused(WORD, "expected a list of words")
+    if len(words) > MAX_WORDS:
+        raise Refused(WORD, f"{len(words)} words; expected at most {MAX_WORDS}")
+    for number, word in enumerate(words, 1):
+        if not 1 <= len(word) <= MAX_CHARACTERS or not all("!" <= c <= "~" for c in word):
+            expected = f"1 to {MAX_CHARACTERS} letters, digits and signs of ASCII"
+            raise Refused(WORD, f"word {number}: expected {expected}")
+    return words
+
+
+def parse(words: Sequence[str], live: Live, verbs: Mapping[str, Verb] = VERBS) -> Parsed:
+    """The verb and its words by name. Raises Refused."""
+    verb, given = find(words, verbs)
+    found: dict[str, str] = {}
+    if len(given) > len(verb.words):
+        extra = given[len(verb.words)]
+        raise Refused(WORD, f"{extra}: one word too many; expected: {verb.usage}")
+    for place, word in enumerate(verb.words):
+        if place < len(given):
+            found[word.name] = _word(word, given[place], live, verbs)
+        elif not word.optional:
+            listed = _listed(choices(word, live, verbs))
+            said = f"; one of {listed}" if listed else ""
+            raise Refused(WORD, f"{verb.name}: {word.shown} is missing{said}")
+    return Parsed(verb, found)
+
+
+def find(words: Sequence[str], verbs: Mapping[str, Verb]) -> tuple[Verb, Sequence[str]]:
+    """The verb with the longest name that the line begins with, and the words behind it."""
+    if not words:
+        raise Refused(WORD, f"no verb; one of {_listed(verbs)}")
+    for length in (2, 1):
+        verb = verbs.get(" ".join(words[:length])) if len(words) >= length else None
+        if verb is not None:
+            return verb, words[length:]
+    seconds = [name.split()[1] for name in verbs if name.split()[0] == words[0]]
+    if seconds and len(words) > 1:
+        raise Refused(WORD, f"{words[0]} {words[1]}: no such verb; one of {_listed(seconds)}")
+    if seconds:
+        raise Refused(WORD, f"{words[0]}: a word is missing; one of {_listed(seconds)}")
+    close = get_close_matches(words[0], verbs, n=1)
+    said = f"did you mean {close[0]}?" if close else f"one of {_listed(verbs)}"
+    raise Refused(WORD, f"{words[0]}: no such verb; {said}")
+
+
+def choices(word: Word, live: Live, verbs: Mapping[str, Verb] = VERBS) -> Sequence[str]:
+    """What may stand for a word at this table, as far as it can be listed."""
+    match word.kind:
+        case "choice":
+            return word.choices
+        case "verb":
+            return tuple(verbs)
+        case _:
+            return live.get(word.kind, ())
+
+
+def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
+    match word.kind:
+        case "number" | "round":
+            if not (given.isdecimal() and given.isascii() and len(given) <= MAX_DIGITS):
+                raise Refused(WORD, f"{given}: expected a number for {word.shown}")
+            return str(int(given))
+        case "code":
+            code = given.upper()
+            parts = code.split("-")
+            if len(parts) != 3 or len(code) > MAX_CODE or parts[0] != "E":
+                raise Refused(WORD, f"{given}: expected a code, as E-TBL-003")
+            return code
+        case _:
+            offered = choices(word, live, verbs)
+            if given not in offered:
+                code = NO_DEVICE if word.kind == "device" else WORD
+                no_such = f"{given}: no such {word.name}"
+                raise Refused(code, f"{no_such}; one of {_listed(offered)}")
+            return given
+
+
+def _listed(names: Sequence[str] | Mapping[str, object]) -> str:
+    return ", ".join(names)
+
+
+def complete(before: str, live: Live, verbs: Mapping[str, Verb] = VERBS) -> list[str]:
+    """What may stand as the last word of an unfinished line; sorted, without what cannot be."""
+    *given, begun = before.split(" ") if before.strip() else [""]
+    given = [word for word in given if word]
+    names = {" ".join(name.split()[len(given) :]) for name in verbs if _leads(given, name)}
+    offered = {name.split()[0] for name in names if name}
+    try:
+        verb, behind = find(given, verbs)
+    except Refused:
+        behind = []
+    else:
+        if len(behind) < len(verb.words):
+            offered |= set(choices(verb.words[len(behind)], live, verbs))
+    return sorted(word for word in offered if word.startswith(begun))
+
+
+def _leads(given: Sequence[str], name: str) -> bool:
+    parts = name.split()
+    return len(parts) > len(given) and parts[: len(given)] == list(given)

@@ -1,0 +1,88 @@
+"""``device``, ``watch``, ``chips``, ``why``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from controller.shell.render.text import cents, pairs, table, wrapped
+
+SHOWN: Final = 12
+"""Frames on a screen; ``--json`` has all that are kept."""
+HEX: Final = 24
+"""Bytes of a frame on a line."""
+ARROWS: Final = {"in": "<", "out": ">"}
+
+
+def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    said = data["identity"]
+    rows: list[tuple[str, object]] = [
+        ("device", f"{data['device']}, {data['kind']}"),
+        ("state", " ".join(filter(None, (data["state"] or "-", data["code"], data["detail"])))),
+    ]
+    if said is not None:
+        told = ", ".join(f"{key} {value}" for key, value in said.items() if value)
+        rows.append(("identity", told))
+    counters = data["counters"]
+    rows.append(("counters", ", ".join(f"{k} {v}" for k, v in sorted(counters.items())) or "none"))
+    yield from pairs(rows, columns)
+    frames, beats = data["frames"], data["heartbeats"]
+    if not frames:
+        yield "no frames: it is on no serial line, or nothing came yet"
+        return
+    last = frames[-1]["at_us"]
+    more = f" and {beats} heartbeats" if beats else ""
+    yield f"last frames, newest last ({min(len(frames), SHOWN)} of {len(frames)} kept{more}):"
+    for one in frames[-SHOWN:]:
+        ago = f"{(one['at_us'] - last) / 1_000_000:8.3f}"
+        yield f"{ARROWS[one['direction']]} {ago} s {one['text']}"[:columns]
+        if one["hex"]:
+            octets = [one["hex"][at : at + 2] for at in range(0, len(one["hex"]), 2)]
+            more = " ..." if len(octets) > HEX else ""
+            yield from wrapped(" ".join(octets[:HEX]) + more, columns, "    ")
+
+
+def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    if data["missed"]:
+        yield f"... {data['missed']} readings were forgotten in between"
+    for row in data["readings"]:
+        yield watched(row)[:columns]
+
+
+def watched(row: Mapping[str, Any]) -> str:
+    """One reading in one line."""
+    known = ("device", "reading", "at_us")
+    told = " ".join(f"{key}={_said(value)}" for key, value in row.items() if key not in known)
+    return f"{row['at_us'] / 1_000_000:12.3f} {row['device']:10} {row['reading']:14} {told}"
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_said, value)) or "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "-" if value is None else str(value)
+
+
+def chips(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    who = f"seat {data['seat']}" if data["seat"] else "pot"
+    yield f"{who}, {data['phase']}" + (f", {data['credits']} credits" if data["credits"] else "")
+    rows = []
+    for spot in data["spots"]:
+        wrong = spot["wrong"] or ""
+        locked = cents(spot["locked_cents"])
+        rows.append(
+            (spot["spot"], spot["antenna"], cents(spot["cents"]), locked, spot["state"], wrong)
+        )
+        rows += [
+            ("", f"  {chip['uid']}", cents(chip["cents"]), "", chip["status"], chip["house"])
+            for chip in spot["chips"]
+        ]
+    yield from table(("spot", "antenna", "counts", "locked", "state", ""), rows, columns)
+
+
+def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    behind = f" ({data['clause']})" if data["clause"] else ""
+    yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
+    if data["keys"]:
+        yield f"keys: {' '.join(data['keys'])}"[:columns]

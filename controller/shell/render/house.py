@@ -1,0 +1,131 @@
+"""``round``, ``link``, ``journal``, ``config``, ``identity`` and what is done elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from controller.shell.render.text import cents, pairs, table, wrapped
+
+HIDDEN: Final = "--"
+"""A card that never became public."""
+MIB: Final = 1 << 20
+
+
+def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    played, result = data["record"]["round"], data["result"]
+    again = ", corrected since" if data["corrected"] else ""
+    yield f"round {data['round']}, {data['record']['game']}: {result['round_status']}{again}"
+    shared = [("community", "community"), ("dealer", "dealer")]
+    for key, title in shared:
+        if played.get(key):
+            yield f"{title}: {_cards(played[key])}"
+    if played.get("bonus_card"):
+        yield f"middle card: {_cards([played['bonus_card']])}"
+    results = {one["seat"]: one for one in result.get("seats", ())}
+    for seat in played.get("seats", ()):
+        yield from _seat(seat, results.get(seat["seat"], {}), columns)
+    for event in played.get("events", ()):
+        yield from wrapped(f"event: {json.dumps(event)}", columns)
+    if result.get("clauses"):
+        yield from wrapped(f"clauses: {', '.join(result['clauses'])}", columns)
+    if result.get("question"):
+        yield from wrapped(result["question"], columns)
+    yield f"house net {cents(result.get('house_net'))}"
+
+
+def _seat(seat: Mapping[str, Any], result: Mapping[str, Any], columns: int) -> Iterator[str]:
+    drawn = _cards([*(seat.get("cards") or ()), *(seat.get("draw") or ())])
+    hand = result.get("hand") or ""
+    net = cents(result.get("net"))
+    yield f"seat {seat['seat']}: {drawn or 'no public cards'}  {hand}  net {net}"[:columns]
+    for spot, one in result.get("wagers", {}).items():
+        odds = f" {one['odds']}" if one["odds"] else ""
+        paid = cents(one["to_player"])
+        yield f"  {spot:11} {cents(one['placed']):>10} {one['status']}{odds}, back {paid}"[:columns]
+    for award in result.get("awards", ()):
+        yield f"  {award['kind']} {cents(award['amount'])}"[:columns]
+
+
+def _cards(cards: list[str | None]) -> str:
+    return " ".join(HIDDEN if card is None else card for card in cards)
+
+
+def link(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    status = data["status"]
+    if status is None:
+        yield "this table has no link: the progressive stays closed"
+        return
+    ack, heard = status["last_ack_ms"], status["heard_ms"]
+    rows: list[tuple[str, object]] = [
+        ("state", status["state"] + (f": {status['trouble']}" if status["trouble"] else "")),
+        ("server", f"{status['server'] or '-'} at {status['endpoint']}, epoch {status['epoch']}"),
+        ("endpoints", ", ".join(status["endpoints"])),
+        ("heard", "-" if heard is None else f"{heard} ms ago"),
+        ("outbox", f"{status['waiting']} of {status['events']} events wait"),
+        ("last ack", "-" if ack is None else f"{ack} ms ago"),
+        ("malformed", status["malformed"]),
+    ]
+    rows += [(f"{whose} key", print_) for whose, print_ in data["fingerprints"].items()]
+    yield from pairs(rows, columns)
+
+
+def journal(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    end = (
+        f"{data['records_checked']} records hold" if data["verified"] else f"BROKEN: {data['why']}"
+    )
+    yield from pairs(
+        (
+            ("journal", data.get("id", "-")),
+            ("path", data["path"]),
+            ("next record", data.get("next_seq", "-")),
+            ("head", data.get("head", "-")),
+            ("segments", f"{data['segments']}, {data['bytes'] / MIB:.1f} MiB"),
+            ("end", end),
+            ("disk", f"{data['free_bytes'] / MIB:.0f} MiB free" + _full(data)),
+            ("repaired", f"{data['repaired_bytes']} bytes at this start"),
+        ),
+        columns,
+    )
+
+
+def _full(data: Mapping[str, Any]) -> str:
+    return "; FULL: no round opens" if data.get("full") else ""
+
+
+def config(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    yield from pairs((("hash", data["hash"]), ("files", ", ".join(data["files"]))), columns)
+    rows = [(one["key"], json.dumps(one["value"], ensure_ascii=False)) for one in data["values"]]
+    yield from table(("key", "value"), rows, columns)
+    change = data["change"]
+    if change.get("verdict", "nothing") == "nothing":
+        yield "nothing waits"
+        return
+    yield from wrapped(f"waits ({change['verdict']}): {change['what_to_do']}", columns)
+    for one in change.get("changes", ()):
+        yield from wrapped(f"{one['key']}: {one['old']} -> {one['new']}", columns, "  ")
+    if change.get("why"):
+        yield from wrapped(change["why"], columns, "  ")
+
+
+def identity(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    rows = [(key, value) for key, value in data.items() if key != "files"]
+    yield from pairs([*rows, ("files", f"{len(data['files'])}; --json has them all")], columns, 14)
+
+
+def safe_mode(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    yield "safe mode is on: nothing is contributed" if data["safe_mode"] else "safe mode is off"
+    if data["waits"] is not None:
+        yield f"{'on' if data['waits'] else 'off'} waits for the end of the round"
+    yield from wrapped(f"-> {data['do']}", columns, "", "   ")
+
+
+def reboot(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    yield from wrapped(f"{data['ends']} ends; {data['then']}", columns)
+    yield from wrapped(data["board"], columns)
+
+
+def bundle(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    said = data["command"] or "this version has no underfelt bundle"
+    yield from wrapped(said, columns)

@@ -1,0 +1,159 @@
+"""The interactive shell: a prompt, Tab, a history; on a plain serial console as well.
+
+Only the core library. A line goes to the session as it is; nothing here is evaluated.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from controller.shell.client import NoTable
+from controller.shell.errors import EX_OK, EX_UNAVAILABLE
+from controller.shell.parse import complete
+from controller.shell.session import Session
+
+LEAVING: Final = ("exit", "quit")
+WIDEST: Final = 80
+HISTORY: Final = 500
+MORE: Final = "-- Enter for more, q to stop -- "
+
+
+def columns() -> int:
+    return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
+
+
+def show(lines: Sequence[str]) -> None:
+    """On a terminal a screen at a time; else all of it."""
+    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+        for line in lines:
+            print(line, flush=True)
+        return
+    page = max(shutil.get_terminal_size((WIDEST, 24)).lines - 1, 4)
+    for start in range(0, len(lines), page):
+        print("\n".join(lines[start : start + page]), flush=True)
+        if start + page < len(lines) and _asked_to_stop():
+            return
+
+
+def _asked_to_stop() -> bool:
+    try:
+        return input(MORE).strip().lower().startswith("q")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return True
+
+
+def complain(lines: Sequence[str]) -> None:
+    print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def history_file() -> Path:
+    """In the user's own state folder."""
+    folder = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(folder) / "underfelt" / "shell_history"
+
+
+class Repl:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._readline = _readline() if sys.stdin.isatty() else None
+        self._matches: list[str] = []
+
+    def run(self) -> int:
+        """Until Ctrl-D. From a pipe or file: every line, and the first exit code that is not 0."""
+        code = self._greet()
+        if code != EX_OK:
+            return code
+        if not sys.stdin.isatty():
+            return self._lines()
+        self._remember()
+        try:
+            while (line := self._read()) is not None:
+                if line.strip() in LEAVING:
+                    break
+                self._do(line)
+        finally:
+            self._keep()
+        return EX_OK
+
+    def _greet(self) -> int:
+        try:
+            return self._session.hello()
+        except NoTable as gone:
+            complain([f"underfelt shell: {gone}"])
+            return EX_UNAVAILABLE
+
+    def _lines(self) -> int:
+        first = EX_OK
+        for line in sys.stdin:
+            if line.strip() in LEAVING:
+                break
+            code = self._do(line)
+            first = first or code
+        return first
+
+    def _read(self) -> str | None:
+        """A line; None at the end. Ctrl-C gives up what was typed."""
+        while True:
+            try:
+                return input(self._session.prompt())
+            except KeyboardInterrupt:
+                print()
+            except EOFError:
+                print()
+                return None
+
+    def _do(self, line: str) -> int:
+        """One command; Ctrl-C ends it, not the shell."""
+        try:
+            return self._session.line(line)
+        except KeyboardInterrupt:
+            print("\ngiven up", flush=True)
+        except NoTable as gone:
+            complain([str(gone)])
+        return EX_UNAVAILABLE
+
+    # --- what readline brings, where it is -------------------------------------------------------
+
+    def _remember(self) -> None:
+        if self._readline is None:
+            return
+        self._readline.set_completer(self._complete)
+        self._readline.set_completer_delims(" ")
+        for setting in ("tab: complete", "set enable-bracketed-paste off", "set bell-style none"):
+            self._readline.parse_and_bind(setting)
+        with suppress(OSError):
+            self._readline.read_history_file(history_file())
+        self._readline.set_history_length(HISTORY)
+
+    def _keep(self) -> None:
+        if self._readline is None:
+            return
+        path = history_file()
+        with suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._readline.write_history_file(path)
+            path.chmod(0o600)
+
+    def _complete(self, _text: str, state: int) -> str | None:
+        if state == 0:
+            assert self._readline is not None
+            before = self._readline.get_line_buffer()[: self._readline.get_endidx()]
+            self._matches = [f"{word} " for word in complete(before, self._session.live)]
+        return self._matches[state] if state < len(self._matches) else None
+
+
+def _readline() -> ModuleType | None:
+    """Not every Python has it; the shell works without."""
+    try:
+        import readline
+    except ImportError:
+        return None
+    return readline

@@ -1,0 +1,207 @@
+"""A desk without a process: a whole table in virtual time, its writer, its devices, no socket.
+
+What the daemon's runtime does between its loop and the writer's thread is done at once here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, TypeVar, cast
+
+from controller.config.people import ShellPerson
+from controller.daemon.desk.audit import Audit, opener
+from controller.daemon.desk.desk import Desk
+from controller.daemon.desk.open import acts_of
+from controller.daemon.desk.reach import Reach
+from controller.daemon.desk.recent import Recent
+from controller.daemon.linking import Link
+from controller.daemon.service import Peer, Service
+from controller.daemon.standing import round_body
+from controller.daemon.verbs import Verbs
+from controller.daemon.writer import Writer
+from controller.rules.engine.state import Archive, Phase
+from hw_sim.scenario import find, load
+from record.journal import Journal
+from tests.crash.table import Bench, CrashTable
+
+OWN: Final = 999
+PEOPLE: Final = (
+    ShellPerson("olga", "observer"),
+    ShellPerson("tom", "technician", date(2030, 12, 31)),
+    ShellPerson("sue", "supervisor"),
+)
+UIDS: Final = {1: "olga", 2: "tom", 3: "sue", 4: "eve", OWN: "underfelt"}
+Seen = TypeVar("Seen")
+
+
+class FedBench(Bench):
+    """What the hub tells the rings."""
+
+    recent: Recent
+
+    def received(self, port: str, data: bytes) -> None:
+        self.recent.frame(port, "in", data, self.now_us)
+        super().received(port, data)
+
+    def _write(self, port: str, data: bytes) -> None:
+        self.recent.frame(port, "out", data, self.now_us)
+        super()._write(port, data)
+
+
+class FedTable(CrashTable):
+    def __post_init__(self) -> None:
+        self.recent = Recent()
+        super().__post_init__()
+
+    def _devices(self) -> Bench:
+        made = FedBench(self.scenario.layout_path, self.scenario.seed, self._reading)
+        made.recent = self.recent
+        return made
+
+    def _reading(self, reading: object) -> None:
+        self.recent.reading(reading)
+        super()._reading(reading)
+
+
+def table_in(scenario: str, phase: Phase | None) -> FedTable:
+    """Played until it is in this phase for the first time; None: to the end."""
+    table = FedTable(load(find(scenario)))
+    table.play(lambda: phase is not None and table.writer.core.state.phase is phase)
+    return table
+
+
+class Quiet:
+    """The runtime, as far as the shell reaches it."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer, self.overflows, self.stopped = writer, 0, list[str]()
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self.writer.status()
+
+    async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
+        return ask(self.writer)
+
+    def stop(self, why: str) -> None:
+        self.stopped.append(why)
+
+
+class Unwritten(Audit):
+    """Keeps what it should write: for a million lines."""
+
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+
+    async def note(self, uid: int, body: Any) -> None:
+        self.kept = [*self.kept[-9:], (uid, body)]
+
+
+class Inside:
+    """Ask it lines; ``before`` and ``now`` are everything that may not change."""
+
+    def __init__(self, table: FedTable, folder: Path, *, written: bool = True) -> None:
+        self.table, self.folder = table, folder
+        self.runtime = Quiet(table.writer)
+        journal = folder / "journal"
+        if not journal.exists():
+            _small_journal(journal)
+        config = _config(table, journal)
+        started = cast(
+            Any,
+            SimpleNamespace(
+                writer=table.writer,
+                rig=table.bench.rig,
+                journal=table.journal,
+                frames=SimpleNamespace(lost=0),
+            ),
+        )
+        runtime = cast(Any, self.runtime)
+        verbs = Verbs(config, started, runtime, Link())
+        self.reach = Reach(config, started, runtime, Link(), verbs, table.recent)
+        audit = Audit(opener(journal, "crash", 30)) if written else Unwritten()
+        self.desk = Desk(
+            audit,
+            acts_of(self.reach),
+            self.reach.live,
+            self.reach.at,
+            people=lambda: PEOPLE,
+            user_of=_user_of,
+            today=lambda: date(2027, 1, 1),
+            own_uid=OWN,
+        )
+        self.service = Service(folder / "none.sock", {}, {"shell": self.desk.answer})
+        self.before = self.now()
+
+    def now(self) -> tuple[Any, ...]:
+        """State, meter, wagers, journal, orders: what no look may move."""
+        writer = self.table.writer
+        memory = writer.scribe.memory
+        core, state = writer.core, writer.core.state
+        return (
+            memory._digest.of(state),
+            state.meter,
+            dict(state.spots),
+            dict(state.credits),
+            [(n, dict(seat.locked)) for n, seat in sorted(state.seats.items())],
+            [one.result for one in state.history],
+            writer.journal.next_seq,
+            writer.journal.head,
+            core.prompt_now(),
+            dict(core.chips.tags),
+            len(core.outbox),
+            dict(writer.counts),
+        )
+
+    async def line(self, uid: int, words: Sequence[Any], **more: Any) -> dict[str, Any]:
+        return await self.raw(uid, json.dumps({"verb": "shell", "words": words, **more}).encode())
+
+    async def raw(self, uid: int, line: bytes) -> dict[str, Any]:
+        """As the socket gives it, and through JSON as the socket sends it."""
+        answer = await self.service._answer(line, Peer(uid, uid))
+        return cast(dict[str, Any], json.loads(json.dumps(answer)))
+
+
+async def _user_of(uid: int) -> str:
+    return UIDS.get(uid, "")
+
+
+def _config(table: FedTable, journal: Path) -> Any:
+    layout = table.bench.layout
+    return SimpleNamespace(
+        name="crash",
+        game=table.scenario.game,
+        table=SimpleNamespace(seats=layout.seats),
+        layout=layout,
+        link=None,
+        journal=SimpleNamespace(path=journal, segment_mib=4, retention_days=30),
+        path=journal.parent / "table.toml",
+        files=(),
+        values={},
+        effective_hash="0" * 64,
+        layout_sha256="1" * 64,
+    )
+
+
+def _small_journal(path: Path) -> None:
+    """For the verbs that read the journal's files."""
+    journal = Journal.open(path, table="crash", now_ms=1)
+    record = {"game": "MBS3", "settings": {}, "round": {"seats": [], "events": []}}
+    result = {"round_status": "void", "clauses": [], "house_net": 0, "seats": []}
+    journal.append("round", round_body(Archive(900, record, result)), 2)
+    journal.sync()
+    journal.close()
+
+
+def inside(scenario: str, phase: Phase | None, *, written: bool = False) -> Inside:
+    return Inside(table_in(scenario, phase), Path(tempfile.mkdtemp()), written=written)
+
+
+def answered(desk: Inside, uid: int, *words: Any, **more: Any) -> dict[str, Any]:
+    return asyncio.run(desk.line(uid, words, **more))
