@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "retire": ("controller.commands.retire", "clear a table's memory; two people and the link"),
     "identity": ("controller.commands.identity", "program, rules and configuration by hash"),
     "journal": ("controller.commands.journal", "verify and read a table's journal"),
+    "replay": ("controller.commands.replay", "a past round, moment by moment, for a dispute"),
     "draws": ("controller.commands.draws", "draw every selection of a journal again"),
     "config": ("controller.commands.config", "check, show, compare, begin a configuration"),
     "staff": ("controller.commands.staff", "the house's signed staff register"),
@@ -48,6 +49,7 @@ examples:
   underfelt check-wagers seat.json
   underfelt par NSW
   underfelt chips check house.chips --pubkey house.pub
+  underfelt replay last --config table.toml
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
   underfelt demo floor                 a link server and three tables, live

@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.floor.sign": ("record", "zmq"),
     "controller.gamingday": ("controller.gamingday", "msgspec"),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
+    "controller.replay": ("controller", "drivers", "msgspec"),
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.link.once": ("record", "zmq"),

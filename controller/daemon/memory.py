@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from controller.daemon.entries import cards_in
 from controller.daemon.revealing import REVEALED, Draw, Revealer, revealed_body
-from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.sealing import OpensCards, Sealed
 from controller.daemon.standing import ROUND, Opening, Standing, StateDigest, round_body
 from controller.gamingday import fold
 from controller.gamingday.sheet import Day
@@ -100,7 +100,7 @@ class Memory:
         seq: int,
         *,
         sealed: list[Sealed],
-        cards: CardSealer,
+        cards: OpensCards,
     ) -> list[Body]:
         """The fact stands in the journal at ``seq``. Returns the records that must follow it."""
         before, self.state = self.state, ahead.state

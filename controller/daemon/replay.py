@@ -14,9 +14,9 @@ from typing import Any, Final, Protocol
 from controller.daemon.changing import reopen
 from controller.daemon.entries import ENTRY_KINDS, decode_entry
 from controller.daemon.errors import BodyError, ReplayError, SealError
-from controller.daemon.memory import Body, Memory, NotAccepted, from_standing
+from controller.daemon.memory import Ahead, Body, Memory, NotAccepted, from_standing
 from controller.daemon.revealing import REVEALED
-from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.sealing import OpensCards, Sealed
 from controller.daemon.standing import (
     ROUND,
     STANDING,
@@ -105,29 +105,24 @@ class Replayed:
 
 
 def replay(
-    records: Iterable[Record], cards: CardSealer, opening: Opening, *, whole: bool = False
+    records: Iterable[Record], cards: OpensCards, opening: Opening, *, whole: bool = False
 ) -> Replayed:
     """``records`` in order, from the first in the journal, or from any that lies ``KEPT_ROUNDS``
     rounds before the last standing one. ``opening`` counts only where no standing record comes
     first. A start steps what follows the last standing record; ``whole`` steps everything and
     compares each standing record too."""
-    run = _Replay(cards, opening)
+    run = Replay(cards, opening)
     if not whole:
         records = run.skip(records)
     for record in records:
-        try:
-            run.take(record)
-        except BodyError as error:
-            raise ReplayError(UNREADABLE, record.seq, f"{record.kind}: {error}") from None
-        except SealError as error:
-            raise ReplayError(error.code, record.seq, str(error)) from None
+        run.take(record)
     return run.done()
 
 
-class _Replay:
+class Replay:
     """One pass over the records."""
 
-    def __init__(self, cards: CardSealer, opening: Opening) -> None:
+    def __init__(self, cards: OpensCards, opening: Opening | None) -> None:
         self.cards = cards
         self.opening = opening
         self.memory: Memory | None = None
@@ -144,12 +139,13 @@ class _Replay:
         for record in records:
             if record.kind == STANDING:
                 for before in tail:
-                    self._keep(before)
+                    self.keep(before)
                 tail.clear()
             tail.append(record)
         return tail
 
-    def _keep(self, record: Record) -> None:
+    def keep(self, record: Record) -> None:
+        """A record before the standing one: closed rounds and lock-outs are all that counts."""
         if record.kind == ROUND:
             try:
                 number = round_number(record.body)
@@ -162,6 +158,18 @@ class _Replay:
             self.lock = record if record.kind == LOCK else None
 
     def take(self, record: Record) -> None:
+        """The next record; ``ReplayError`` names it if it is not what the table did."""
+        try:
+            self._take(record)
+        except BodyError as error:
+            raise ReplayError(UNREADABLE, record.seq, f"{record.kind}: {error}") from None
+        except SealError as error:
+            raise ReplayError(error.code, record.seq, str(error)) from None
+
+    def stepped(self, record: Record, fact: f.Fact, before: TableState, ahead: Ahead) -> None:
+        """A fact was stepped again and adopted; for whoever tells it."""
+
+    def _take(self, record: Record) -> None:
         self.last_seq = record.seq
         kind = record.kind
         if kind != STANDING:
@@ -175,7 +183,7 @@ class _Replay:
         elif kind == SELECTION:
             self.selections.append(record)
         elif kind in (LOCK, UNLOCK):
-            self._keep(record)
+            self.keep(record)
         elif kind not in PASSIVE:
             said = f"{kind!r}: no kind of this program; start the one that wrote it"
             raise ReplayError(UNKNOWN, record.seq, said)
@@ -187,6 +195,8 @@ class _Replay:
 
     def _memory(self) -> Memory:
         if self.memory is None:
+            if self.opening is None:
+                raise ReplayError(NO_START, self.last_seq, "no standing record comes before it")
             self.memory = Memory(self.opening.state(), self.opening)
         return self.memory
 
@@ -200,6 +210,7 @@ class _Replay:
         if not isinstance(found.entry, f.Fact):
             self.owed = memory.note(found.entry)
             return
+        before = memory.state
         try:
             ahead = memory.ahead(found.entry)
         except NotAccepted as error:
@@ -213,6 +224,7 @@ class _Replay:
         )
         if isinstance(found.entry.what, f.BetsOpened):
             self.selections.clear()
+        self.stepped(record, found.entry, before, ahead)
 
     def _opening_cards(self, seq: int) -> tuple[Unhide, list[Sealed]]:
         sealed: list[Sealed] = []
@@ -231,7 +243,7 @@ class _Replay:
             raise ReplayError(NOT_OWED, record.seq, said)
         del self.owed[0]
         if record.kind == ROUND:
-            self._keep(record)
+            self.keep(record)
             self._memory().round_at(round_number(record.body), record.seq)
 
     def _nothing_owed(self, record: Record) -> None:
@@ -255,12 +267,12 @@ class _Replay:
             raise ReplayError(DIVERGED, record.seq, "the state is not the one written down")
         if self.memory is not None and standing.opening != self.memory.opening:
             reopen(self.memory, standing.opening)  # other settings, taken between two rounds
-        if self.memory is not None and not self._leads_to(standing):
+        if self.memory is not None and not self.leads_to(standing):
             raise ReplayError(DIVERGED, record.seq, "the facts before lead to another state")
         self.memory = restored
         self.selections.clear()
 
-    def _leads_to(self, standing: Standing) -> bool:
+    def leads_to(self, standing: Standing) -> bool:
         """Events are numbered from the first standing record that says so."""
         memory = self._memory()
         if memory.sent is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.daemon.entries import dump
-from controller.daemon.sealing import CardSealer, Sealed
+from controller.daemon.sealing import OpensCards, Sealed
 from controller.rules.cards import Card, HiddenCard, PublicMoment, name, reveal
 from controller.rules.engine.deal import assign
 from controller.rules.engine.state import TableState
@@ -99,7 +99,7 @@ def _with(
     return [(one, card, moment) for one, card in zip(hidden, cards, strict=True)]
 
 
-def revealed_body(public: list[tuple[Draw, PublicMoment]], by_seq: int, cards: CardSealer) -> bytes:
+def revealed_body(public: list[tuple[Draw, PublicMoment]], by_seq: int, cards: OpensCards) -> bytes:
     """The record for the cards that the fact at ``by_seq`` opened: face, nonce, and why."""
     rows = []
     for draw, moment in public:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from hmac import compare_digest
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
@@ -150,6 +150,12 @@ def hex_field(found: dict[str, Any], name: str, size: int) -> bytes:
     return bytes.fromhex(value)
 
 
+class OpensCards(Protocol):
+    """Whoever can say which card a sealed one is."""
+
+    def open(self, sealed: Sealed, seq: int, index: int) -> tuple[HiddenCard, bytes]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class CardSealer:
     """Seals and opens the cards of one journal. ``random`` is asked twice per card, always."""
@@ -171,6 +177,12 @@ class CardSealer:
 
     def open(self, sealed: Sealed, seq: int, index: int) -> tuple[HiddenCard, bytes]:
         """The card, hidden again, and its nonce. Refuses what was altered, moved or not ours."""
+        card, nonce = self.look(sealed, seq, index)
+        return HiddenCard(card), nonce
+
+    def look(self, sealed: Sealed, seq: int, index: int) -> tuple[Card, bytes]:
+        """The card itself, whether or not it became public; only for whoever may know it
+        (docs/operations/dispute.md)."""
         box = SecretBox(self.key.for_card(self.journal_id, seq, index))
         place = f"record {seq}, card {index + 1}"
         try:
@@ -181,7 +193,7 @@ class CardSealer:
         nonce, card = plain[:NONCE_BYTES], plain[-1]
         if not compare_digest(commitment(nonce, card), sealed.commit) or card >= DECK_SIZE:
             raise SealError("E-SEAL-005", f"{place}: the box is not what was committed to")
-        return HiddenCard(Card(card)), nonce
+        return Card(card), nonce
 
 
 # --- frames ------------------------------------------------------------------------------------

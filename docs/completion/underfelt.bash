@@ -5,7 +5,7 @@ _underfelt() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=
   local -i files=0 chosen=0
   if (( COMP_CWORD == 1 )); then
-    words="settle check-wagers par chips table status shell doctor retire identity journal draws config staff link keys accounts jackpot report sim demo --help --version"
+    words="settle check-wagers par chips table status shell doctor retire identity journal replay draws config staff link keys accounts jackpot report sim demo --help --version"
   else
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       "chips keygen") words="--secret --public --json --help" ;;
@@ -81,6 +81,7 @@ _underfelt() {
           retire) words="--config --json --help" ;;
           identity) words="--config --json --help" ;;
           journal) words="verify tail export-round stats day" ;;
+          replay) words="--config --journal --key --closed-cards --at --seat --plain --json --help" ;;
           draws) words="--json --help" ;;
           config) words="check show diff init key" ;;
           staff) words="keygen add disable enable pin check show roll-out" ;;

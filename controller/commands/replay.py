@@ -1,0 +1,281 @@
+"""``underfelt replay``: a past round, moment by moment, for a dispute at the table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.config import ConfigError
+from controller.config.live import line_kinds, load_live
+from controller.daemon.errors import FrameLogError, SealError, TableKeyError
+from controller.daemon.framelog import LOG_ID_BYTES, MAGIC, read_frames
+from controller.daemon.frames import FOLDER, FrameFolder
+from controller.daemon.replay import NO_START as REFERS_BACK
+from controller.daemon.sealing import CardSealer, TableKey, load_key
+from controller.replay import screen
+from controller.replay.closed import closed_cards
+from controller.replay.compare import compare
+from controller.replay.finding import NotThere, rounds_in
+from controller.replay.frames import Log, Readers, join
+from controller.replay.jump import NoMoment, clock, exact, to_moment
+from controller.replay.player import Player
+from controller.replay.timeline import Moment, Timeline, build
+from record.arguments import Arguments
+from record.journal import JournalCorrupt, JournalError, Record
+from record.journal.reader import JournalReader
+
+EX_NOPERM: Final = 77
+UNDER_WAY: Final = "E-RPY-004"
+OTHER_KEY: Final = "E-SEAL-004"
+RECENT: Final = 20_000
+"""Records that are read first: the last hours of a table."""
+LAST: Final = "last"
+EPILOG: Final = """\
+Keys: SPACE or RIGHT next, LEFT back, p play, j jump (03:12:45, #80, seat 3,
+decision of seat 3, cards, settlement), / find, n find again, s compare with
+settle, f all bytes of the moment, a all of the moment, q quit. Without a
+terminal, or with --plain, the whole round is printed.
+
+Nothing is changed, and a table that plays is not disturbed. Cards that never
+became public stay masked. --key opens the device bytes of cards that did.
+--closed-cards shows the others too, marked NEVER PUBLIC: for an investigation
+with a written order, never beside a player, never while the round is under way
+(docs/operations/dispute.md).
+
+exit codes: 0 told and equal, 65 the replay or the settlement differs, 66 no
+such round or file, 77 not allowed
+
+examples:
+  underfelt replay 1042 --config /etc/underfelt/table-7/table.toml
+  underfelt replay last --journal /var/lib/underfelt/table-7/journal
+  underfelt replay 1042 --config table.toml --at 03:12:45 --seat 3
+  underfelt replay 1042 --config table.toml --plain > round-1042.txt
+  underfelt replay 1042 --config table.toml --key sealing.key --json
+"""
+
+
+class Refused(Exception):
+    def __init__(self, said: str, exit_code: int) -> None:
+        super().__init__(said)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the table keeps its evidence, and which reader reads which spot."""
+
+    journal: Path
+    readers: Readers
+
+
+def run(argv: list[str]) -> int:
+    options = _parser().parse_args(argv)
+    try:
+        return _replay(options)
+    except Refused as error:
+        said, code = str(error), error.exit_code
+    except ConfigError as error:
+        said, code = str(error), EX_CONFIG
+    except TableKeyError as error:
+        said, code = str(error), error.exit_code
+    except JournalError as error:
+        said, code = str(error), error.exit_code
+    except SealError as error:
+        said, code = str(error), EX_DATAERR
+    except (NotThere, NoMoment) as error:
+        said, code = str(error), EX_NOINPUT
+    except OSError as error:
+        said, code = f"{error.filename}: {error.strerror}", EX_NOINPUT
+    print(f"underfelt replay: {said}", file=sys.stderr)
+    return code
+
+
+def _parser() -> Arguments:
+    parser = Arguments("underfelt replay", "A past round, moment by moment.", EPILOG)
+    parser.add_argument("round", metavar="ROUND", type=_round, help="its number, or last")
+    parser.add_argument("--config", metavar="FILE", help="the table's configuration")
+    parser.add_argument("--journal", metavar="DIR", type=Path, help="its journal, instead")
+    parser.add_argument("--key", metavar="FILE", type=Path, help="the table's sealing key")
+    parser.add_argument(
+        "--closed-cards", action="store_true", help="cards that never became public (needs --key)"
+    )
+    parser.add_argument("--at", metavar="MOMENT", help="begin at (print only) this moment")
+    parser.add_argument("--seat", metavar="N", type=int, help="only what concerns this seat")
+    parser.add_argument("--plain", action="store_true", help="print it all, without keys")
+    parser.add_argument("--json", action="store_true", help="one JSON object per moment")
+    return parser
+
+
+def _round(text: str) -> str:
+    if text != LAST and not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a round's number, or last")
+    return text
+
+
+def _replay(options: argparse.Namespace) -> int:
+    if bool(options.config) == bool(options.journal):
+        raise Refused("expected --config FILE or --journal DIR", EX_USAGE)
+    if options.closed_cards and options.key is None:
+        raise Refused("--closed-cards needs --key FILE", EX_USAGE)
+    where = _place(options)
+    key = None if options.key is None else load_key(options.key)
+    timeline, table = _timeline(where.journal, options.round, key, closed=options.closed_cards)
+    missing = _frames(where, timeline, key, closed=options.closed_cards)
+    if options.seat is not None:
+        timeline.moments = [m for m in timeline.moments if _concerns(m, options.seat)]
+        if not timeline.moments:
+            raise NoMoment(f"seat {options.seat} is not in round {timeline.round_no}")
+    place = next((i for i, m in enumerate(timeline.moments) if "opening" in m.marks), 0)
+    if options.at is not None:
+        place = to_moment(timeline.moments, options.at, timeline.utc_offset_min, -1)
+    if options.json or options.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        chosen = timeline.moments if options.at is None else [timeline.moments[place]]
+        for line in (
+            _rows(timeline, chosen) if options.json else _text(timeline, chosen, missing, table)
+        ):
+            print(line)
+    else:
+        from controller.commands.replay_terminal import play
+
+        play(Player(timeline, table, missing, place))
+    return _verdict(timeline)
+
+
+def _verdict(timeline: Timeline) -> int:
+    wrong = compare(timeline).differences
+    if timeline.diverged is not None and timeline.under_way:
+        wrong = (f"the replay diverges: {timeline.diverged}",)
+    for one in wrong:
+        print(f"underfelt replay: {one}", file=sys.stderr)
+    return EX_DATAERR if wrong else EX_OK
+
+
+def _concerns(moment: Moment, seat: int) -> bool:
+    """What names the seat, and what concerns everybody."""
+    return seat in moment.seats or not moment.seats
+
+
+def _place(options: argparse.Namespace) -> Place:
+    if options.journal is not None:
+        return Place(options.journal, {})
+    config = load_live(options.config, line_kinds())
+    readers = {spot: antenna.reader for antenna, spot in config.layout.spots.items()}
+    return Place(config.journal.path, readers)
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def _timeline(
+    folder: Path, wanted: str, key: TableKey | None, *, closed: bool
+) -> tuple[Timeline, str]:
+    """From the last records if the round is among them, else from all."""
+    for last in (RECENT, None):
+        reader, records = _records(folder, last)
+        report = reader.report()
+        try:
+            number = _number(wanted, records)
+            sealer = None if key is None else CardSealer(key, report.journal_id)
+            timeline = build(records, number, sealer)
+            if timeline.diverged is not None and timeline.diverged.code == REFERS_BACK and last:
+                continue
+            if timeline.diverged is not None and timeline.diverged.code == OTHER_KEY:
+                raise Refused(f"--key: {timeline.diverged}", EX_DATAERR)
+            if closed and sealer is not None:
+                if timeline.under_way:
+                    said = f"round {number} is under way: closed cards stay closed ({UNDER_WAY})"
+                    raise Refused(said, EX_NOPERM)
+                own = {moment.seq for moment in timeline.moments}
+                timeline = build(records, number, sealer, closed_cards(records, sealer, own))
+        except NotThere:
+            if last is None or report.first_seq == 1:
+                raise
+        else:
+            return timeline, report.table
+    raise AssertionError("all records were read")
+
+
+def _records(folder: Path, last: int | None) -> tuple[JournalReader, list[Record]]:
+    """Twice if need be: a group that is just being written may look like anything."""
+    try:
+        reader = JournalReader(folder, last=last)
+        return reader, list(reader.records())
+    except JournalCorrupt:
+        reader = JournalReader(folder, last=last)
+        return reader, list(reader.records())
+
+
+def _number(wanted: str, records: Sequence[Record]) -> int:
+    if wanted != LAST:
+        return int(wanted)
+    numbers = rounds_in(records)
+    if not numbers:
+        raise NotThere("E-RPY-001", "no round in this journal yet")
+    return numbers[-1]
+
+
+def _frames(where: Place, timeline: Timeline, key: TableKey | None, *, closed: bool) -> str:
+    folder = FrameFolder(where.journal.parent / FOLDER)
+    logs: dict[bytes, list[Any]] = {}
+    damaged = ""
+    for number in folder.numbers():
+        try:
+            data = folder.file(number).read_bytes()
+        except OSError:
+            continue  # rotated away while we looked
+        own = logs.setdefault(data[len(MAGIC) + 1 : len(MAGIC) + 1 + LOG_ID_BYTES], [])
+        try:
+            own.extend(read_frames(data, key))
+        except FrameLogError as error:
+            damaged = f"{folder.file(number).name}: {error}"
+    said = join(timeline, [Log(own) for own in logs.values()], where.readers, closed_cards=closed)
+    return damaged or said
+
+
+# --- printing ------------------------------------------------------------------------------------
+
+
+def _text(timeline: Timeline, moments: Sequence[Moment], missing: str, table: str) -> Iterator[str]:
+    day = clock(moments[0].at_ms, timeline.utc_offset_min, "%Y-%m-%d")
+    offset = clock(moments[0].at_ms, timeline.utc_offset_min, "UTC%z")
+    yield f"{table}  {timeline.game}  round {timeline.round_no}  {timeline.status}  {day} {offset}"
+    if missing:
+        yield f"note: {missing}"
+    for moment in moments:
+        yield ""
+        yield from screen.moment_page(timeline, moment)
+    yield ""
+    yield from screen.compare_page(compare(timeline))
+
+
+def _rows(timeline: Timeline, moments: Sequence[Moment]) -> Iterator[str]:
+    for moment in moments:
+        row = {
+            "round": timeline.round_no,
+            "moment": moment.number,
+            "seq": moment.seq,
+            "at_ms": moment.at_ms,
+            "at": exact(moment.at_ms, timeline.utc_offset_min),
+            "kind": moment.kind,
+            "what": moment.what,
+            "by": moment.by,
+            "clause": moment.clause or None,
+            "seats": sorted(moment.seats),
+            "marks": sorted(moment.marks),
+            "phase": moment.phase,
+            "followed": [{"text": s.text, "clause": s.clause or None} for s in moment.followed],
+            "cards": [card._asdict() for card in moment.cards],
+            "shown": [shown._asdict() for shown in moment.shown],
+            "displays": dict(moment.displays),
+            "frames": [frame._asdict() for frame in moment.frames],
+            "frames_more": moment.frames_more,
+            "state": moment.digest or None,
+            "trouble": moment.trouble or None,
+        }
+        yield json.dumps(row, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""A past round, moment by moment, from journal and frame log: for disputes."""

@@ -1,0 +1,274 @@
+"""Raw bytes of the lines beside the moments they led to; closed cards stay masked in them.
+
+Pure. Frames carry the table's own clock, as facts do, so they are joined without the wall's. Bytes
+of a card device are shown if they are whole frames of CDP and every card in them is one that the
+journal told; anything else stays masked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from controller.daemon.framelog import LoggedFrame
+from controller.replay.cards import Place, Told
+from controller.replay.timeline import FrameLine, Life, Moment, Timeline
+from controller.rules.cards import Card
+from controller.table.cards import card_of
+from drivers.base import Fault
+from drivers.cards import messages as m
+from drivers.cards.codec import Decoder, Frame, decode_message, parts_of
+from drivers.cards.messages import Type
+from drivers.readings import SealedCard
+
+CHIPS: Final = "chips"
+BEFORE_MS: Final = 2_000
+"""How far back the bytes behind a fact are looked for: chips settle in less."""
+AFTER_MS: Final = 5
+MOST: Final = 12
+"""Frames kept with one moment; the last ones before it."""
+IDLE: Final = frozenset(("HEARTBEAT",))
+"""Frames that say nothing: counted, not shown."""
+PIECES_MS: Final = 4
+"""Bytes of one frame come closer to each other than this; frames of one device do not."""
+SEALED: Final = "sealed; the table's key opens it"
+MASKED: Final = "masked: not public"
+NEVER_PUBLIC: Final = "NEVER PUBLIC"
+HOST_SIDE: Final = "out"
+TYPES: Final = {int(one): one.name for one in Type}
+
+Readers = Mapping[tuple[int, str], str]
+"""(seat, spot) to the line of its reader, where the layout is known."""
+
+
+class Log(NamedTuple):
+    """The frames of one start of the daemon, in order."""
+
+    frames: Sequence[LoggedFrame]
+
+    @property
+    def first_ms(self) -> int:
+        return self.frames[0].at_us // 1000
+
+    @property
+    def last_ms(self) -> int:
+        return self.frames[-1].at_us // 1000
+
+
+@dataclass
+class PublicCards:
+    """Which card a device's reading told the public, by type and number of the event."""
+
+    faces: dict[tuple[str, int, int], tuple[Card | None, ...]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        drawn: Mapping[tuple[str, int], tuple[Place, ...]], told: Mapping[Place, Told]
+    ) -> PublicCards:
+        found = PublicCards()
+        for (device, key), places in drawn.items():
+            kind, _, number = parts_of(key)
+            cards = (told.get(place) for place in places)
+            found.faces[device, kind, number] = tuple(None if c is None else c.card for c in cards)
+        return found
+
+    def may_show(self, device: str, kind: int, number: int, cards: Iterable[SealedCard]) -> bool:
+        """A card is shown if it is the very one that the journal told for this reading."""
+        public = self.faces.get((device, kind, number), ())
+        return public == tuple(card_of(card.unseal()) for card in cards) and None not in public
+
+
+def join(
+    timeline: Timeline,
+    logs: Sequence[Log],
+    readers: Readers,
+    *,
+    closed_cards: bool = False,
+) -> str:
+    """Put the frames beside their moments; what is missing is said."""
+    public = PublicCards.of(timeline.drawn, timeline.told)
+    by_life = _of_lives(timeline.lives, [log for log in logs if log.frames])
+    bare = 0
+    for life, own in _by_life(timeline):
+        log = by_life.get(life.seq)
+        lines = _Lines(log, public, closed_cards=closed_cards) if log is not None else None
+        for moment in own:
+            at_ms = moment.at_ms - life.apart_ms if moment.seen_ms is None else moment.seen_ms
+            if lines is None or not (lines.first_ms - AFTER_MS <= at_ms):
+                bare += bool(moment.device)
+                continue
+            names = lines.named(_wanted(moment, readers))
+            moment.frames, moment.frames_more = lines.between(
+                names, at_ms - BEFORE_MS, at_ms + AFTER_MS, life.apart_ms
+            )
+    if not logs:
+        return "no frame log beside this journal: what devices sent is not shown"
+    if bare:
+        return f"the frame log no longer reaches {bare} of these moments (it keeps about an hour)"
+    return ""
+
+
+def _wanted(moment: Moment, readers: Readers) -> frozenset[str]:
+    """The lines a moment's device is behind; empty names none of them."""
+    if moment.device == CHIPS and moment.place is not None:
+        reader = readers.get(moment.place)
+        return frozenset({reader if reader is not None else CHIPS})
+    return frozenset({moment.device} if moment.device else ())
+
+
+def _by_life(timeline: Timeline) -> list[tuple[Life, list[Moment]]]:
+    found: list[tuple[Life, list[Moment]]] = [(life, []) for life in timeline.lives]
+    for moment in timeline.moments:
+        own = [pair for pair in found if pair[0].seq <= moment.seq]
+        if own:
+            own[-1][1].append(moment)
+    return found
+
+
+def _of_lives(lives: Sequence[Life], logs: Sequence[Log]) -> dict[int, Log]:
+    """Each log with the start that wrote it: latest first, where their clocks overlap."""
+    found: dict[int, Log] = {}
+    waiting = list(lives)
+    for log in reversed(logs):
+        while waiting:
+            life = waiting.pop()
+            if life.first_ms is None:
+                continue
+            if log.first_ms <= life.last_ms + BEFORE_MS and life.first_ms <= log.last_ms:
+                found[life.seq] = log
+                break
+    return found
+
+
+class _Lines:
+    """The frames of one log by line, each with what may be shown of it."""
+
+    def __init__(self, log: Log, public: PublicCards, *, closed_cards: bool) -> None:
+        self.first_ms = log.first_ms
+        by_line: dict[str, list[LoggedFrame]] = {}
+        for frame in log.frames:
+            by_line.setdefault(frame.device, []).append(frame)
+        self._shown = {
+            name: _Masking(name, public, closed_cards=closed_cards).told(frames)
+            for name, frames in by_line.items()
+        }
+        self._times = {name: [f.at_us // 1000 for f in own] for name, own in by_line.items()}
+
+    def named(self, wanted: frozenset[str]) -> list[str]:
+        """``chips`` means every reader."""
+        return [
+            name
+            for name in self._shown
+            if name in wanted or (CHIPS in wanted and name.startswith(f"{CHIPS}-"))
+        ]
+
+    def between(
+        self, names: Iterable[str], from_ms: int, to_ms: int, apart_ms: int
+    ) -> tuple[tuple[FrameLine, ...], int]:
+        found: list[FrameLine] = []
+        for name in names:
+            times = self._times[name]
+            low, high = bisect_left(times, from_ms), bisect_right(times, to_ms)
+            whole = _joined(self._shown[name][low:high])
+            found += [line._replace(at_ms=line.at_ms + apart_ms) for line in whole]
+        found.sort(key=lambda line: line.at_ms)
+        telling = [line for line in found if line.label not in IDLE]
+        return tuple(telling[-MOST:]), len(found) - len(telling[-MOST:])
+
+
+def _joined(lines: Iterable[FrameLine]) -> list[FrameLine]:
+    """Pieces that came right after each other on one line, as one."""
+    found: list[FrameLine] = []
+    last_ms = 0
+    for line in lines:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before[1:3] == line[1:3]
+            and not (before.masked or line.masked)
+            and line.at_ms - last_ms <= PIECES_MS
+            and line.label in ("", before.label)
+        ):
+            found[-1] = before._replace(data=f"{before.data} {line.data}")
+        else:
+            found.append(line)
+        last_ms = line.at_ms
+    return found
+
+
+class _Masking:
+    """What may be shown of one line's bytes."""
+
+    def __init__(self, device: str, public: PublicCards, *, closed_cards: bool) -> None:
+        self._device, self._public, self._closed = device, public, closed_cards
+
+    def told(self, frames: Sequence[LoggedFrame]) -> list[FrameLine]:
+        verdicts = self._verdicts(frames)
+        return [self._line(frame, *verdicts[n]) for n, frame in enumerate(frames)]
+
+    def _line(self, frame: LoggedFrame, public: bool, label: str) -> FrameLine:
+        at_ms, device, way = frame.at_us // 1000, frame.device, frame.direction
+        if frame.data is None:
+            return FrameLine(at_ms, device, way, SEALED, masked=True)
+        data = frame.data.hex(" ")
+        if public:
+            return FrameLine(at_ms, device, way, data, label=label)
+        if self._closed:
+            return FrameLine(at_ms, device, way, data, label=f"{label} {NEVER_PUBLIC}".strip())
+        said = f"{len(frame.data)} bytes {MASKED}"
+        return FrameLine(at_ms, device, way, said, masked=True, label=label)
+
+    def _verdicts(self, frames: Sequence[LoggedFrame]) -> dict[int, tuple[bool, str]]:
+        """For each piece: may it be shown, and what is in it. A frame may lie in several pieces;
+        all of them wait for its end."""
+        found: dict[int, tuple[bool, str]] = {}
+        chunk, pieces = b"", list[int]()
+        for n, frame in enumerate(frames):
+            if frame.data is None or not frame.sealed or frame.direction == HOST_SIDE:
+                found[n] = (frame.data is not None, self._said(frame))
+                continue
+            found[n] = (True, "")
+            pieces.append(n)
+            *whole, rest = (chunk + frame.data).split(b"\0")
+            for one in whole:
+                public, label = self._chunk(one)
+                for piece in pieces:
+                    was, said = found[piece]
+                    found[piece] = (was and public, f"{said} {label}".strip())
+                pieces = [n]
+            chunk = rest
+            pieces = [n] if whole and rest else pieces if rest else []
+        for piece in pieces:  # its end never came: nobody knows what it was
+            found[piece] = (False, found[piece][1])
+        return found
+
+    def _said(self, frame: LoggedFrame) -> str:
+        """What the host itself sent to a card device: it knows no card to send."""
+        if frame.data is None or not frame.sealed:
+            return ""
+        labels = (self._chunk(one)[1] for one in frame.data.split(b"\0"))
+        return " ".join(label for label in labels if label)
+
+    def _chunk(self, chunk: bytes) -> tuple[bool, str]:
+        if not chunk:
+            return True, ""
+        public, labels = True, list[str]()
+        for one in Decoder().feed(chunk + b"\0"):
+            if isinstance(one, Fault):
+                return False, "not a frame"
+            public = public and self._frame(one)
+            labels.append(TYPES.get(one.type, f"type {one.type:02X}"))
+        return public and bool(labels), " ".join(labels)
+
+    def _frame(self, frame: Frame) -> bool:
+        match decode_message(frame):
+            case Fault():
+                return False
+            case m.Card(draw_no, card):
+                return self._public.may_show(self._device, Type.CARD, draw_no, (card,))
+            case m.Packet(packet_no, _, cards):
+                return self._public.may_show(self._device, Type.PACKET, packet_no, cards)
+            case _:
+                return True

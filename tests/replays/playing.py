@@ -1,0 +1,259 @@
+"""Rounds from real tables with a journal, and witnesses who saw what the tables did.
+
+``People`` sit at a whole simulated table: devices, wires, faults, power cuts. ``desk_rounds`` have
+a real core and scribe, and every irregularity that people can report. Both come from a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from controller.daemon.framelog import Direction
+from controller.daemon.frames import open_frames
+from controller.daemon.replay import Record
+from controller.daemon.sealing import KEY_WORD, CardSealer
+from controller.daemon.standing import ROUND, StateDigest, round_number
+from controller.daemon.writer import Released
+from controller.rules.engine import effects as fx
+from controller.rules.engine.state import Phase
+from drivers.readings import Shown
+from hw_sim.layout import load as load_layout
+from hw_sim.people.random_play import random_rounds
+from hw_sim.scenario import Scenario, Step, find, load, parse_step
+from tests.clauses.tables import SHUFFLER, table
+from tests.crash.table import KEY as CRASH_KEY
+from tests.crash.table import Bench, CrashTable
+from tests.daemon import desk
+from tests.daemon.desk import Desk, Paper, Row
+from tests.table.test_table_any_round import WAGERS
+
+PLAIN: Final = {
+    "MBS3": "mbs3-plain",
+    "PP6": "pp6-plain",
+    "NSW": "nsw-shoe-plain",
+    "MEGA": "mega-plain",
+    "RICO": "rico-plain",
+}
+"""A scenario of each game: its table and settings."""
+PLAYERS: Final = 4
+STUCK: Final = "people who did not know how to go on"
+
+
+@dataclass
+class Witness:
+    """What somebody beside the table wrote down, without the journal."""
+
+    results: dict[int, Any] = field(default_factory=dict)
+    """As each round was published when it closed."""
+    standing: dict[int, Any] = field(default_factory=dict)
+    """As the table has it in the end: a count found later may rule anew."""
+    digests: dict[int, str] = field(default_factory=dict)
+    shown: list[tuple[int, str, str]] = field(default_factory=list)
+    """(wall time, display, what the simulated glass itself shows)"""
+
+
+@dataclass
+class Journalled:
+    """A table's journal, and its witness."""
+
+    name: str
+    game: str
+    records: Sequence[Record]
+    sealer: CardSealer
+    witness: Witness
+    irregular: list[str] = field(default_factory=list)
+    desk: Desk | None = None
+    under_way: int | None = None
+    """A round that was opened and not closed."""
+
+
+# --- people at a simulated table ------------------------------------------------------------------
+
+
+class People(CrashTable):
+    """A crash table with a witness."""
+
+    def __post_init__(self) -> None:
+        self.witness = Witness()
+        self.on_released = self._saw
+        super().__post_init__()
+
+    def _saw(self, released: Released) -> None:
+        for effect in released.effects:
+            if isinstance(effect, fx.PublishRound):
+                self.witness.results[effect.round_no] = effect.result
+                digest = StateDigest().of(self.writer.core.state)
+                self.witness.digests[effect.round_no] = digest
+
+    def _reading(self, reading: object) -> None:
+        if isinstance(reading, Shown) and self._up:
+            seen = self._glass(reading.device)
+            self.witness.shown.append((self._ms(), reading.device, seen))
+        super()._reading(reading)
+
+    def _glass(self, device: str) -> str:
+        """The display itself, as a person would read it."""
+        sim = self.bench.sim
+        if device == "prompt":
+            return "\n".join(sim.prompt())
+        if device.startswith("lamps"):
+            return "|".join(sim.lamps())
+        if device.startswith("meter"):
+            return sim.meter()
+        if device == "sign":
+            return "" if sim.sign is None else sim.sign.visible()
+        return sim.magic() or "dark"
+
+    def journalled(self, name: str) -> Journalled:
+        records = list(self.journal.records())
+        for archive in self.writer.core.state.history:
+            self.witness.standing[archive.round_no] = archive.standing[1]
+        sealer = CardSealer(CRASH_KEY, self.journal.journal_id)
+        made = Journalled(name, self.scenario.game, records, sealer, self.witness)
+        state = self.writer.core.state
+        made.under_way = None if state.phase is Phase.IDLE else state.round_no
+        return made
+
+
+def scenario_rounds(path: Path) -> Journalled:
+    """A scripted round with its irregularities."""
+    people = People(load(path))
+    people.play()
+    made = people.journalled(path.stem)
+    made.irregular = sorted({clause for one in people.scenario.rounds for clause in one.clauses})
+    return made
+
+
+def people_rounds(game: str, seed: int, rounds: int) -> Journalled:
+    """Random people; device faults, a link that goes away, and the power, once."""
+    rng = Random(f"people {game} {seed}")
+    plain = load(find(PLAIN[game]))
+    layout = load_layout(plain.layout_path)
+    seeded = rng.randrange(1 << 30)
+    told = random_rounds(game, layout, seeded, rounds, players=PLAYERS, faults=True)
+    steps = [step for one in told for step in one]
+    irregular = ["device faults"]
+    if game in ("MBS3", "MEGA") and rng.random() < 0.5:
+        steps = list(_link_goes(steps, rng))
+        irregular.append("link lost")
+    cut_at = rng.randrange(60, 60 + 120 * rounds) if rng.random() < 0.5 else 0
+    people = People(_scenario(plain, steps, seed), cut_at=cut_at, seed=seed)
+    try:
+        people.play()
+    except AssertionError:
+        irregular.append(STUCK)  # what was played until then is replayed all the same
+    if people.cuts:
+        irregular.append("power cut")
+    made = people.journalled(f"people {game} {seed}")
+    made.irregular = irregular
+    return made
+
+
+def _scenario(plain: Scenario, steps: list[Step], seed: int) -> Scenario:
+    return replace(plain, steps=tuple(steps), cards=(), seed=seed, rounds=())
+
+
+def _link_goes(steps: list[Step], rng: Random) -> Iterator[Step]:
+    closings = [n for n, step in enumerate(steps) if step.verb == "closes"]
+    at = rng.choice(closings)
+    for number, step in enumerate(steps):
+        yield step
+        if number == at:
+            for text in ("link lost", "wait 500", "link back"):
+                told = parse_step(0, text)
+                assert told is not None
+                yield told
+
+
+# --- a desk ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Watched(Paper):
+    """Paper that a witness reads over the scribe's shoulder."""
+
+    witness: Witness = field(default_factory=Witness)
+    made: Desk | None = None
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
+        row = super().append(kind, body, at_ms)
+        if kind == ROUND and self.made is not None:
+            number = round_number(body)
+            self.witness.digests[number] = StateDigest().of(self.made.scribe.memory.state)
+        return row
+
+
+def desk_rounds(game: str, device: str, seed: int, rounds: int) -> Journalled:
+    """Random rounds by the prompt alone, with whatever people report and supervisors answer."""
+    changes = SHUFFLER[game] if device == "shuffler" else {}
+    rng = Random(f"desk {game} {device} {seed}")
+    croupier = table(game, **changes)
+    rng.shuffle(croupier.deck)
+    paper = Watched()
+    made = desk.desk(croupier, desk.opening_of(game, **changes), WAGERS[game], paper=paper)
+    paper.made = made
+    desk.play_rounds(made, rng, list(croupier.deck), rounds)
+    for archive in made.state.history:
+        paper.witness.results[archive.round_no] = archive.result
+        paper.witness.standing[archive.round_no] = archive.standing[1]
+    found = Journalled(
+        f"desk {game} {device} {seed}", game, list(paper.rows), desk.cards(), paper.witness
+    )
+    found.desk = made
+    found.irregular = sorted(
+        {
+            event["type"]
+            for archive in made.state.history
+            for event in archive.record["round"].get("events") or ()
+        }
+    )
+    return found
+
+
+# --- on a real disk -------------------------------------------------------------------------------
+
+
+class LoggedBench(Bench):
+    """Keeps what goes over the lines, as the daemon's hub does."""
+
+    def __init__(self, layout: Path, seed: int, on_reading: Callable[[object], None]) -> None:
+        self.frames: list[tuple[str, Direction, bytes, int]] = []
+        super().__init__(layout, seed, on_reading)
+
+    def received(self, port: str, data: bytes) -> None:
+        self.frames.append((port, "in", data, self.now_us))
+        super().received(port, data)
+
+    def _write(self, port: str, data: bytes) -> None:
+        self.frames.append((port, "out", data, self.now_us))
+        super()._write(port, data)
+
+
+class LoggedPeople(People):
+    """People whose table keeps a frame log."""
+
+    bench: LoggedBench
+
+    def _devices(self) -> Bench:
+        return LoggedBench(self.scenario.layout_path, self.scenario.seed, self._reading)
+
+    def save(self, folder: Path) -> Path:
+        """Journal, frame log and key as they lie beside each other; returns the journal."""
+        journal = folder / "journal"
+        journal.mkdir(parents=True)
+        for name, inode in self.disk.names_seen.items():
+            (journal / name).write_bytes(inode.seen)
+        cards = frozenset({"shoe", "shuffler"})
+        frames = open_frames(journal, CRASH_KEY, Random(1).randbytes, cards)
+        for one in self.bench.frames:
+            frames.note(*one)
+            frames.write_away()
+        frames.close()
+        key = folder / "sealing.key"
+        key.write_text(f"{KEY_WORD} {bytes(range(32)).hex()}\n", "ascii")
+        key.chmod(0o400)
+        return journal

@@ -1,0 +1,63 @@
+"""A share of ``make replays``: what a replay tells is what the table did, to the cent."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from hw_sim.scenario import find
+from tests.daemon.desk import GAMES
+from tests.replays.equality import all_differences, differences
+from tests.replays.playing import (
+    PLAIN,
+    Journalled,
+    desk_rounds,
+    people_rounds,
+    scenario_rounds,
+)
+
+SEED = 20261117
+
+
+def wrong(made: Journalled) -> list[str]:
+    assert made.witness.results
+    return all_differences(made)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("game", "device"), GAMES)
+def test_rounds_with_whatever_people_report(game: str, device: str, seed: int) -> None:
+    assert wrong(desk_rounds(game, device, SEED + seed, 3)) == []
+
+
+@pytest.mark.parametrize("game", PLAIN)
+def test_people_at_a_simulated_table(game: str) -> None:
+    made = people_rounds(game, SEED, 1)
+    assert made.witness.shown, "somebody must have looked at the displays"
+    assert wrong(made) == []
+
+
+def test_a_card_read_twice_is_explained_without_the_key() -> None:
+    """The one thing that closed cards decide: the table froze because two were the same."""
+    assert wrong(scenario_rounds(find("nsw-duplicate-card"))) == []
+
+
+def test_the_comparison_can_fail() -> None:
+    made = desk_rounds("PP6", "shoe", SEED, 1)
+    (number,) = made.witness.results
+    told = made.witness.results[number] = deepcopy(made.witness.results[number])
+    told["seats"][0]["wagers"]["$"]["to_player"] = 123_456
+    made.witness.digests[number] = "0" * 16
+    found = differences(made, number)
+    assert any("$ to_player" in one and "123456" in one for one in found)
+    assert any("state " in one and "0000000000000000" in one for one in found)
+
+
+def test_a_display_that_nobody_saw_is_a_difference() -> None:
+    made = scenario_rounds(find("pp6-plain"))
+    assert wrong(made) == []
+    at = next(n for n, one in enumerate(made.witness.shown) if "DECISION" in one[2])
+    at_ms, device, seen = made.witness.shown[at]
+    made.witness.shown[at] = (at_ms, device, seen.replace("DECISION", "SETTLE  "))
+    assert any(": prompt 'DECISION" in one for one in wrong(made))
