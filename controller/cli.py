@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "keys": ("link.commands.keys", "CURVE keys of tables, signs and servers"),
     "accounts": ("link.commands.accounts", "people with an account at the link server"),
     "jackpot": ("link.commands.jackpot", "list, verify, approve, reject, pay jackpots"),
+    "evidence": ("controller.commands.evidence", "what proves one jackpot, in one folder"),
     "report": ("link.commands.report", "reports of the link server by gaming day"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "rounds of the five games, narrated; demo floor: live"),
