@@ -433,7 +433,7 @@ class Pools:
             "order": pool["count"], "table": self.table, "journal": journal, "round": book["round"],
             "seat": seat, "hand": hand, "percent": percent, "event": self.event, "cents": 0,
             "policy": "", "jackpot_cents": 0, "reset_cents": 0, "rule": "", "state": "", "pot": 0,
-            "steps": 0, "first": ["", ""], "restored": False, "lent": 0,
+            "steps": 0, "first": ["", ""], "restored": False, "lent": 0, "before": [],
         }  # fmt: skip
         self.awards[award["award"]] = self.final[award["award"]] = award
         self._step(award, "claimed", self.table, "table")
@@ -692,6 +692,7 @@ class Pools:
                 house = min(-more * UNITS, award["cents"] * UNITS - award["pot"])
                 self._fit(level, -more * UNITS - house, "restored", award["award"])
                 award["pot"] -= -more * UNITS - house
+            award["before"].append(award["cents"])
             award["cents"], award["first"] = cents, ["", ""]
             self._step(award, award["state"], "server", "", note)
 
@@ -986,7 +987,7 @@ def check_round(played: Row, award: Row, told: Mapping[str, str] | None) -> tupl
                 wrong.append(f"{card} of the hand was neither opened nor declared in this journal")
         rows = {row["seat"]: row for row in result.get("seats", ())}
         win = rows.get(award["seat"], {}).get("wagers", {}).get("progressive", {}).get("win")
-        if win is not None and win != award["cents"]:
+        if win is not None and win not in (award["cents"], *award.get("before", ())):
             wrong.append(f"the table settled {money(win)}, the award is {money(award['cents'])}")
     return found, wrong
 

@@ -8,7 +8,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from controller.cli import EX_DATAERR, EX_OK, EX_USAGE
 from controller.commands.io import Arguments
@@ -22,6 +22,9 @@ from controller.evidence.parts import Parts
 from controller.evidence.table import claim_in, table_half
 from record.journal import JournalError
 from record.verify_evidence import verify
+
+if TYPE_CHECKING:
+    from controller.evidence.server import ServerHalf
 
 EPILOG: Final = """\
 Both halves make the proof: the link server's events (--config, --socket or
@@ -85,14 +88,18 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
-def gather(options: argparse.Namespace) -> tuple[Parts, tuple[str, str]]:
-    parts, names = Parts({"award": options.award}), ("UTC", "06:00")
+def gather(
+    options: argparse.Namespace, server: ServerHalf | None = None
+) -> tuple[Parts, tuple[str, str]]:
+    """Both halves, or the one that is at hand. ``server``: somebody has that half already."""
+    parts, names = Parts({"award": options.award}, server), ("UTC", "06:00")
     if options.config or options.socket or options.backup:
         from controller.evidence.server import server_half, source_of
 
         whole = None if options.since is None else options.since == "beginning"
         with source_of(options.config, options.socket, options.backup) as (source, names):
             parts.server = server_half(source, options.award, whole=whole)
+    if parts.server is not None:
         parts.claim = parts.server.award
         parts.missing += parts.server.wrong
     else:

@@ -34,13 +34,13 @@ font-size:8.5pt;letter-spacing:.06em}
 .cards{display:flex;gap:2mm;margin:4mm 0}
 .card{border:.3mm solid var(--line);border-radius:1.2mm;min-width:11mm;padding:1.5mm 1mm;
 text-align:center;font-size:14pt;font-weight:600}.card.red{color:var(--red)}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.5mm 6mm;margin:2mm 0}
+dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.5mm 6mm;margin:2mm 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .sign{display:grid;grid-template-columns:repeat(3,1fr);gap:8mm;margin-top:16mm}
 .sign div{border-top:.3mm solid var(--ink);padding-top:1mm;font-size:8.5pt;color:var(--soft)}
 table{border-collapse:collapse;width:100%}thead{display:table-header-group}
 th,td{padding:.5mm 3mm .5mm 0;text-align:left;border-bottom:.2mm solid var(--line);
-vertical-align:top}th{font-weight:500;color:var(--soft)}tr{break-inside:avoid}
+vertical-align:top;overflow-wrap:anywhere}th{font-weight:500;color:var(--soft)}tr{break-inside:avoid}
 td:last-child,th:last-child{padding-right:0}
 .n{text-align:right;font-variant-numeric:tabular-nums lining-nums;white-space:nowrap}
 .sum td{font-weight:600;border-top:.3mm solid var(--ink);border-bottom:0}
@@ -145,7 +145,7 @@ def _derivation(parts: Parts, clock: Clock) -> Iterable[str]:
         yield '<h2>Amount</h2><p class="soft">The award was not locked: it has no amount yet.</p>'
         return
     yield "<h2>How the amount came about</h2>"
-    yield rows_of(("what", "how", "amount:n"), _summed(lines, clock), 0)
+    yield rows_of(("what", "how", "amount:n"), _summed(lines, clock), 1)
     rule = parts.server.stated["terms"].get("meter_rule", "sequential")
     share = f"{award['percent'] or 100} % for {award['hand']}, {rule}, ties {award['policy']}"
     yield facts([
@@ -168,11 +168,16 @@ def _derivation(parts: Parts, clock: Clock) -> Iterable[str]:
     yield rows_of(head, [_line(line, clock) for line in lines[-LAST_LINES:]])
 
 
+def rate_text(ppm: int) -> str:
+    whole, places = divmod(ppm, 10_000)
+    return f"{whole}.{places:04}".rstrip("0").rstrip(".") + " %"
+
+
 def _line(line: Row, clock: Clock) -> tuple[str, ...]:
     how = line["how"]
     if line["why"] == "contribution":
         how = f"round {line['round']}, seat {line['seat']}: {money(line['cents'])}"
-        how += f" at {line['rate']} ppm"
+        how += f" at {rate_text(line['rate'])}"
         how += f", {exact(line['over'])} over the ceiling" if line.get("over") else ""
     when = clock.text(line["at_ms"]) if line["at_ms"] else ""
     return (str(line["event"]), when, line["table"], line["why"], how, exact(line["units"]),
@@ -194,7 +199,7 @@ def _summed(lines: Sequence[Row], clock: Clock) -> list[tuple[str, str, str]]:
     begins = [row for row in others if row[0] in ("base", "seed", "carried over", "stated")]
     rest = [row for row in others if row not in begins]
     days = [
-        (f"{day} {table}", f"{money(put[day, table, rate])} at {rate} ppm",
+        (f"{day} {table}", f"{money(put[day, table, rate])} at {rate_text(rate)}",
          exact(units[day, table, rate]))
         for day, table, rate in sorted(put)
     ]  # fmt: skip

@@ -43,7 +43,9 @@ class Folded(Play):
             assert pools.level(level.pool, level.name)["generation"] == level.generation
         for name, award in store.awards.items():
             made = pools.final[name]
-            assert {k: made[k] for k in AWARD_FIELDS} == {k: getattr(award, k) for k in AWARD_FIELDS}
+            assert {k: made[k] for k in AWARD_FIELDS} == {
+                k: getattr(award, k) for k in AWARD_FIELDS
+            }
         assert pools.steps == [asdict(step) for step in store.steps]
         if len(events) > 1:  # the second half from the state in the middle, as JSON
             again = Pools(drawn_seeds(events), json.loads(half))
