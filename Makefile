@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills slow bench docs clean peers
+.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills evidence slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ e2e: setup ## every scenario with real processes over ptys, several tables side 
 kills: setup ## a thousand kills of link server and tables under load: make kills SQLITE=60 POSTGRESQL=10
 	$(BIN)/python -m tests.kills.run --sqlite $(or $(SQLITE),1000) --postgresql $(or $(POSTGRESQL),100) \
 	  --report docs/reports/kills.md
+
+evidence: setup ## packs of random floors, and a thousand single-byte changes of them: make evidence CHANGES=1000
+	$(BIN)/python -m tests.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md
 
 slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
 	$(BIN)/pytest -n 2 -m slow

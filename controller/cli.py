@@ -49,6 +49,8 @@ examples:
   underfelt check-wagers seat.json
   underfelt par NSW
   underfelt chips check house.chips --pubkey house.pub
+  underfelt evidence grand/3/17 --config link.toml --journal T/journal --output pack
+  underfelt bundle --config table.toml --output table-1.tar.gz
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
   underfelt demo floor                 a link server and three tables, live

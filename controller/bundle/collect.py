@@ -25,7 +25,6 @@ from controller.daemon.errors import FrameLogError
 from controller.daemon.framelog import LoggedFrame, read_frames
 from controller.daemon.frames import FOLDER, FrameFolder
 from controller.daemon.identity import opened_body, program_files
-from controller.daemon.metrics import Process, metrics
 from controller.daemon.service import ask
 from controller.doctor.examine import examine
 from record.journal import JournalError
@@ -113,14 +112,16 @@ def _configuration(bundle: Bundle, config: LiveConfig) -> None:
 def _status(bundle: Bundle, config: LiveConfig) -> None:
     try:
         status = ask(Path(config.service.socket), "status")
+        counted = ask(Path(config.service.socket), "metrics")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         bundle.lacks("status.json", f"no table answers at {config.service.socket}: {why}")
         return
     bundle.put_json("status.json", "what the table says of itself", status)
-    if "journal" in status:
-        counted = metrics(status, Process())
-        bundle.put("metrics.txt", "the same as numbers", counted.encode())
+    if "text" in counted and "error" not in counted:
+        bundle.put("metrics.txt", "counters and metrics", counted["text"].encode())
+    else:
+        bundle.lacks("metrics.txt", "the table is locked out and counts nothing")
 
 
 def _journal(bundle: Bundle, folder: Path) -> None:

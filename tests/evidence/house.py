@@ -29,6 +29,7 @@ from hw_sim.scenario import card_byte
 from link.commands.report_source import StoreSource
 from link.ledger.orders import Approve, Pay, Reject, Verify
 from link.ledger.terms import MustHit, Pool
+from link.store.base import SqlStore
 from record.journal import Journal
 from record.link.codec import encode_body
 from record.link.events import AnyBody, RoundPlayed
@@ -50,21 +51,23 @@ BURNT = "4c"
 class JournalTable(Table):
     """Its events stand in a journal on disk, with the round around them."""
 
-    def __init__(self, name: str, folder: Path, random: Random) -> None:
+    def __init__(self, name: str, folder: Path, random: Random, key: bytes = KEY) -> None:
         super().__init__(name)
+        self.dealt: list[str] = []
+        self.sent_frames: list[bytes] = []
+        """Every card, and every frame in which the shoe told one."""
         self.folder, self.random = folder, random
         self.disk = Journal.open(
             folder / "journal", table=name, segment_bytes=1 << 20, now_ms=NOON_MS
         )
         self.journal = self.disk.journal_id
-        self.key = TableKey(KEY)
+        self.key = TableKey(key)
         self.cards = CardSealer(self.key, self.journal, random.randbytes)
         frames = FrameFolder(folder / "frames")
         self.frames = FrameLog(
             frames.open_new, frames.remove, self.key, random.randbytes, sealed=frozenset({"shoe"})
         )
         self.at_ms, self.draws = NOON_MS, 0
-        self.closed: list[str] = []
         self.put("opened", {"version": "1", "program": "a" * 64, "configuration": "b" * 64})
 
     def put(self, kind: str, body: dict[str, Any]) -> int:
@@ -101,6 +104,8 @@ class JournalTable(Table):
             cdp.Frame(cdp.SHOE, cdp.CARD, 1, number & 0xFFFF,
                       struct.pack("<IBBBB", number, card_byte(card), 0, 98, 0))
         )  # fmt: skip
+        self.dealt.append(card)
+        self.sent_frames.append(sent)
         self.frames.note("shoe", "in", sent, at_us)
         self.frames.note("chips-1", "in", b"\x02\x00\x0d" + number.to_bytes(4, "big"), at_us)
         seq = self.disk.next_seq
@@ -142,8 +147,10 @@ class JournalTable(Table):
 class House(Shop):
     """``folder``: link.db, and a folder for each table."""
 
-    def __init__(self, folder: Path, *pools: Pool, seed: int = 1) -> None:
-        super().__init__(folder / "link.db", *pools, tables=())
+    def __init__(
+        self, folder: Path, *pools: Pool, seed: int = 1, store: SqlStore | None = None
+    ) -> None:
+        super().__init__(store or folder / "link.db", *pools, tables=())
         self.folder, self.random = folder, Random(seed)
         self.rounds: dict[str, int] = {}
 
@@ -158,7 +165,7 @@ class House(Shop):
         for name in self.tables:
             self.table(name).frames.close()
             self.table(name).disk.close()
-        self.sqlite.close()
+        self.real.close()
 
     def table(self, name: str) -> JournalTable:
         found = self.tables[name]
@@ -216,7 +223,7 @@ class House(Shop):
             seat=row.seat, journal=self.folder / row.table / "journal", frames=None,
             key=path if key else None,
         )  # fmt: skip
-        server = server_half(StoreSource(self.sqlite), award, whole=whole)
+        server = server_half(StoreSource(self.real), award, whole=whole)
         parts, _ = gather(options, server)
         return parts
 
@@ -226,7 +233,9 @@ class House(Shop):
         return parts
 
 
-def random_house(folder: Path, seed: int, *, ties: str = "strict_order") -> House:
+def random_house(
+    folder: Path, seed: int, *, ties: str = "strict_order", store: SqlStore | None = None
+) -> House:
     """Three tables, two levels, some twenty rounds of chance."""
     random = Random(f"{seed} {ties}")
     rule = random.choice(("sequential", "snapshot"))
@@ -236,7 +245,7 @@ def random_house(folder: Path, seed: int, *, ties: str = "strict_order") -> Hous
                  ceiling_cents=random.choice((None, 100_050)), **common)  # fmt: skip
     hidden = mystery(base_cents=100, reset_cents=50, rate_ppm=200_000,
                      must_hit=MustHit(120, 300), **common)  # fmt: skip
-    house = House(folder, pool(main, hidden, tables=("T1", "T2", "T3")), seed=seed)
+    house = House(folder, pool(main, hidden, tables=("T1", "T2", "T3")), seed=seed, store=store)
     house.join("T1", "T2", "T3")
     for _ in range(22):
         hands = dict.fromkeys(random.sample(range(1, 8), random.randrange(1, 4)), "high card")

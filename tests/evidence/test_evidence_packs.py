@@ -333,7 +333,7 @@ def test_what_is_not_there_is_said(house: House, tmp_path: Path) -> None:
 
     (award,) = house.play("T1", {4: "straight flush"})
     with pytest.raises(EvidenceError, match="E-EVD-001"):
-        server_half(StoreSource(house.sqlite), "pool/9/9")
+        server_half(StoreSource(house.real), "pool/9/9")
     folder = house.folder / "T1" / "journal"
     with pytest.raises(EvidenceError, match=r"rounds 1 to 1.*E-EVD-005"):
         table_half(folder, 77, None, None)
