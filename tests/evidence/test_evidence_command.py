@@ -116,12 +116,13 @@ def test_refusals(
     assert not Path("pack").exists()
 
 
+@pytest.mark.parametrize("place", [20, 514, 700])
 def test_a_damaged_journal_is_not_made_into_evidence(
-    closed: Path, capsys: pytest.CaptureFixture[str]
+    closed: Path, capsys: pytest.CaptureFixture[str], place: int
 ) -> None:
     path = closed / "T1" / "journal" / "00000001.ufj"
     data = bytearray(path.read_bytes())
-    data[700] ^= 1
+    data[place] ^= 1
     path.write_bytes(data)
     code, _, err = asked(
         capsys, "pool/1/1", "--backup", closed / "link.db", "--journal", path.parent, "--output",

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from controller.evidence import table as table_module
 from controller.evidence.errors import EvidenceError
 from controller.evidence.pack import lines, manifest_of, seal, whole, write
 from controller.evidence.page import page_html
@@ -128,6 +129,26 @@ def test_one_half_is_enough_and_the_other_is_said_to_be_missing(
     write(tmp_path / "table", parts, CLOCK, 1)
     found = v.verify(tmp_path / "table")
     assert (found["ok"], "amount_cents" in found, found["cards"][0]) == (True, False, "9s")
+
+
+def test_a_start_long_before_the_round_stands_apart(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its record is there whole, and the chain begins with the round."""
+    monkeypatch.setattr(table_module, "LINKED", 5)
+    house.play("T1", {1: "high card"})
+    (award,) = house.play("T1", {4: "straight flush"})
+    parts = house.pack(award, tmp_path / "pack")
+    assert v.verify(tmp_path / "pack")["problems"] == []
+    first, *rows = v.load_lines(tmp_path / "pack", v.TABLE)
+    assert (rows[0]["kind"], rows[0]["seq"], "apart" in rows[0]) == ("opened", 1, True)
+    assert '"what":"bets opened"' in rows[1]["body"]
+    assert first["first_seq"] == rows[1]["seq"] > 10
+    assert parts.identity["program"] == "a" * 64
+    rows[0]["body"] = rows[0]["body"].replace("aaaa", "bbbb")
+    (tmp_path / "pack" / v.TABLE).write_bytes(lines([first, *rows]))
+    redo(tmp_path / "pack")
+    assert [p["file"] for p in v.verify(tmp_path / "pack")["problems"]] == [v.TABLE]
 
 
 def test_the_copy_in_the_pack_runs_alone(pack: tuple[House, Path]) -> None:
