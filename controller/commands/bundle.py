@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -12,7 +11,7 @@ from typing import Final
 from controller.bundle.archive import archive, manifest_of
 from controller.bundle.collect import collect, now_ms
 from controller.cli import EX_OK
-from controller.commands.io import Arguments
+from record.arguments import Arguments
 
 EX_CANTCREAT: Final = 73
 EPILOG: Final = """\
@@ -34,10 +33,7 @@ examples:
 
 
 def run(argv: list[str]) -> int:
-    parser = Arguments(
-        "underfelt bundle", None, "Pack what a far-off engineer needs to see.", EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = Arguments("underfelt bundle", "Pack what a far-off engineer needs to see.", EPILOG)
     parser.add_argument(
         "--config", metavar="FILE", type=Path, required=True, help="the table's configuration"
     )

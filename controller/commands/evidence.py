@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.cli import EX_DATAERR, EX_OK, EX_USAGE
-from controller.commands.io import Arguments
 from controller.daemon.errors import FrameLogError, TableKeyError
 from controller.daemon.sealing import load_key
 from controller.evidence.clock import Clock
@@ -20,6 +19,7 @@ from controller.evidence.frames import frame_rows
 from controller.evidence.pack import write
 from controller.evidence.parts import Parts
 from controller.evidence.table import claim_in, table_half
+from record.arguments import Arguments
 from record.journal import JournalError
 from record.verify_evidence import verify
 
@@ -48,10 +48,7 @@ examples:
 
 
 def run(argv: list[str]) -> int:
-    parser = Arguments(
-        "underfelt evidence", None, "Prove one jackpot.", EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = Arguments("underfelt evidence", "Prove one jackpot.", EPILOG)
     _declare(parser)
     options = parser.parse_args(argv)
     if not (options.config or options.socket or options.backup or options.journal):
