@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
     "controller.evidence": ("controller", "record", "drivers"),
     # The one door to the link server's rows: an award has two halves, and a pack needs both.
-    "controller.evidence.server": ("controller.evidence", "record", "link"),
+    "controller.evidence.server": ("controller.evidence", "record", "link", "msgspec"),
     "controller.bundle": ("controller", "record"),
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),

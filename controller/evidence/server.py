@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from controller.evidence.errors import EvidenceError
 from link.commands.io import Stop, load_config

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from typing import Any
 
 from hypothesis import settings
+from msgspec.structs import asdict
 
 from link.ledger.level import DISPLAY
 from record.verify_evidence import AWARD_FIELDS, Derivation, Pools, check_chain, drawn_seeds
