@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "status": ("controller.commands.status", "what a running table is doing"),
     "shell": ("controller.commands.shell", "look at a running table, test its devices"),
     "doctor": ("controller.commands.doctor", "what is wrong on this machine, and how to mend it"),
+    "bundle": ("controller.commands.bundle", "diagnostics to send away, without a secret"),
     "retire": ("controller.commands.retire", "clear a table's memory; two people and the link"),
     "identity": ("controller.commands.identity", "program, rules and configuration by hash"),
     "journal": ("controller.commands.journal", "verify and read a table's journal"),
@@ -37,6 +38,7 @@ COMMANDS: Final = {
     "keys": ("link.commands.keys", "CURVE keys of tables, signs and servers"),
     "accounts": ("link.commands.accounts", "people with an account at the link server"),
     "jackpot": ("link.commands.jackpot", "list, verify, approve, reject, pay jackpots"),
+    "evidence": ("controller.commands.evidence", "what proves one jackpot, in one folder"),
     "report": ("link.commands.report", "reports of the link server by gaming day"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "rounds of the five games, narrated; demo floor: live"),
@@ -50,6 +52,8 @@ examples:
   underfelt par NSW
   underfelt chips check house.chips --pubkey house.pub
   underfelt replay last --config table.toml
+  underfelt evidence grand/3/17 --config link.toml --journal T/journal --output pack
+  underfelt bundle --config table.toml --output table-1.tar.gz
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
   underfelt demo floor                 a link server and three tables, live

@@ -5,7 +5,7 @@ _underfelt() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=
   local -i files=0 chosen=0
   if (( COMP_CWORD == 1 )); then
-    words="settle check-wagers par chips table status shell doctor retire identity journal replay draws config staff link keys accounts jackpot report sim demo --help --version"
+    words="settle check-wagers par chips table status shell doctor bundle retire identity journal replay draws config staff link keys accounts jackpot evidence report sim demo --help --version"
   else
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       "chips keygen") words="--secret --public --json --help" ;;
@@ -78,6 +78,7 @@ _underfelt() {
           status) words="--config --socket --json --help" ;;
           shell) words="--config --socket --json --help" ;;
           doctor) words="--config --json --help" ;;
+          bundle) words="--config --output --json --help" ;;
           retire) words="--config --json --help" ;;
           identity) words="--config --json --help" ;;
           journal) words="verify tail export-round stats day" ;;
@@ -89,6 +90,7 @@ _underfelt() {
           keys) words="new show enrol rotate revoke list" ;;
           accounts) words="add passwd unlock disable list" ;;
           jackpot) words="list show verify approve paid reject" ;;
+          evidence) words="--config --socket --backup --journal --frames --key --round --seat --since --time-zone --day-start --output --json --help" ;;
           report) words="pool hits table reconcile day" ;;
           sim) words="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --http --help" ;;
           demo) words="--game --seed --no-colour --help floor" ;;
@@ -99,7 +101,8 @@ _underfelt() {
   case "$prev" in
     --game) words="MBS3 MEGA NSW PP6 RICO" chosen=1 ;;
     --role) words="auditor casino-supervisor dealer engineer games-supervisor inspector manager server sign supervisor table technician" chosen=1 ;;
-    --backup|--config|--csv|--folder|--journal|--key|--output|--par|--password-file|--pubkey|--public|--secret|--simulator|--socket|--svg|--to) words= files=1 ;;
+    --since) words="beginning generation" chosen=1 ;;
+    --backup|--config|--csv|--folder|--frames|--journal|--key|--output|--par|--password-file|--pubkey|--public|--secret|--simulator|--socket|--svg|--to) words= files=1 ;;
   esac
   if (( files )) || [[ $chosen == 0 && -n $words && $cur != -* && COMP_CWORD -gt 2 ]]; then
     COMPREPLY=($(compgen -f -- "$cur"))

@@ -27,6 +27,7 @@ from record.journal.reader import records_from
 from record.link.events import Claimed
 from record.link.keys import load_public
 from record.link.outbox import OUTBOX, event_of
+from record.verify_evidence import verify
 from tests.e2e.table import LIMIT_S, configure, start, underfelt, wait_for
 from tests.link.client.files import with_link
 from tests.link.server.house import House, Live, house_of
@@ -182,9 +183,12 @@ def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: P
                 pay(live, award["award"])
             results = royal.ended(), straight.ended()
         check(ties, live, results)
+        awards = awards_of(live)
         live.stop()
         with closing(house.store()) as store:
             check_store(store)
+        for hand, table in (("royal flush", royal), ("straight flush", straight)):
+            check_evidence(house, awards[hand], table)
 
 
 def check(ties: str, live: Live, results: tuple[dict[str, Any], ...]) -> None:
@@ -197,6 +201,21 @@ def check(ties: str, live: Live, results: tuple[dict[str, Any], ...]) -> None:
     found = [awards[hand]["cents"] for hand in HANDS]
     assert (*found, live.meter()) == PAID[ties][first]
     assert [won(results[0], 2), won(results[1], 4)] == found
+
+
+def check_evidence(house: House, award: dict[str, Any], table: Table) -> None:
+    """What a real table and a real server wrote proves the amount, the hand and its frames."""
+    pack = house.folder / f"pack-{table.name}"
+    made = underfelt(
+        "evidence", award["award"], "--backup", house.where, "--journal",
+        str(table.run / "journal"), "--key", str(table.run / "sealing.key"), "--output", str(pack),
+    )  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    found = verify(pack)
+    assert (found["problems"], found["amount_cents"]) == ([], award["cents"])
+    assert (found["missing"], found["state"]) == ([], "paid")
+    assert set(found["cards"]) <= set(found["cards_in_frames"])
+    assert sum(line["units"] for line in found["lines"]) >= BASE * 900_000
 
 
 def check_store(store: Store) -> None:

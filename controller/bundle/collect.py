@@ -1,0 +1,228 @@
+"""Everything of a bundle, part by part. What cannot be had is said; nothing stops the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from controller import __version__
+from controller.bundle.guard import Guard
+from controller.bundle.redact import frame_row, log_lines, record_row
+from controller.config import ConfigError
+from controller.config.live import LiveConfig, line_kinds, load_live
+from controller.config.options import Secret
+from controller.daemon.errors import FrameLogError
+from controller.daemon.framelog import LoggedFrame, read_frames
+from controller.daemon.frames import FOLDER, FrameFolder
+from controller.daemon.identity import opened_body, program_files
+from controller.daemon.service import ask
+from controller.doctor.examine import examine
+from record.journal import JournalError
+from record.journal.reader import JournalReader
+
+RECORDS: Final = 500
+FRAMES: Final = 2_000
+LOG_LINES: Final = 400
+LOG_TIMEOUT_S: Final = 10.0
+PACKAGES: Final = ("gpiozero", "lgpio", "pyserial", "smbus2", "pyzmq", "msgspec", "PyNaCl")
+
+
+@dataclass
+class Bundle:
+    table: str = ""
+    parts: dict[str, bytes] = field(default_factory=dict)
+    what: dict[str, str] = field(default_factory=dict)
+    redacted: list[dict[str, str]] = field(default_factory=list)
+    missing: list[dict[str, str]] = field(default_factory=list)
+
+    def put(self, name: str, what: str, data: bytes) -> None:
+        self.parts[name], self.what[name] = data, what
+
+    def put_json(self, name: str, what: str, value: Any) -> None:
+        self.put(name, what, json.dumps(value, indent=1, default=str).encode() + b"\n")
+
+    def left_out(self, name: str, what: str, why: str) -> None:
+        self.redacted.append({"part": name, "what": what, "why": why})
+
+    def lacks(self, name: str, why: str) -> None:
+        self.missing.append({"part": name, "why": why})
+
+
+def collect(config_file: Path, run: Callable[..., Any] = subprocess.run) -> Bundle:
+    """``run`` asks the system's log."""
+    bundle = Bundle()
+    bundle.put_json("versions.json", "program, Python, libraries, system", versions())
+    found = [one.row() for one in examine(config_file)]
+    bundle.put_json("doctor.json", "what the doctor says", found)
+    try:
+        config = load_live(config_file, line_kinds())
+    except (ConfigError, OSError) as error:
+        bundle.lacks("config.json", str(error))
+        bundle.lacks("everything of the table", "its configuration cannot be read")
+        return bundle
+    bundle.table = config.name
+    _configuration(bundle, config)
+    _status(bundle, config)
+    _journal(bundle, config.journal.path)
+    _frames(bundle, config.journal.path.parent / FOLDER)
+    bundle.put_json("disk.json", "room and files beside the journal", disk(config.journal.path))
+    _log(bundle, f"underfelt-table@{config.path.resolve().parent.name}", run)
+    _guard(bundle, config)
+    return bundle
+
+
+def versions() -> dict[str, Any]:
+    packages = {}
+    for name in PACKAGES:
+        try:
+            packages[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            packages[name] = "not installed"
+    release = Path("/etc/os-release")
+    return {
+        "underfelt": __version__, "python": platform.python_version(), "packages": packages,
+        "system": platform.platform(), "machine": platform.machine(),
+        "os": release.read_text("utf-8").splitlines()[:4] if release.is_file() else [],
+    }  # fmt: skip
+
+
+def _configuration(bundle: Bundle, config: LiveConfig) -> None:
+    rows = [
+        {"key": key, "value": one.value, "origin": one.origin(key)}
+        for key, one in config.values.items()
+    ]
+    value = {"hash": config.effective_hash, "values": rows}
+    bundle.put_json("config.json", "the configuration in force", value)
+    bundle.left_out("config.json", "contents of key files", "keys never leave; paths are kept")
+    bundle.put("layout.toml", "ports, chips and pins", config.layout_path.read_bytes())
+    body = opened_body(config.game, config.effective_hash, config.layout_sha256, 0)
+    bundle.put_json("identity.json", "what runs, by hash", {**body, "files": program_files()})
+
+
+def _status(bundle: Bundle, config: LiveConfig) -> None:
+    try:
+        status = ask(Path(config.service.socket), "status")
+        counted = ask(Path(config.service.socket), "metrics")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        bundle.lacks("status.json", f"no table answers at {config.service.socket}: {why}")
+        return
+    bundle.put_json("status.json", "what the table says of itself", status)
+    if "text" in counted and "error" not in counted:
+        bundle.put("metrics.txt", "counters and metrics", counted["text"].encode())
+    else:
+        bundle.lacks("metrics.txt", "the table is locked out and counts nothing")
+
+
+def _journal(bundle: Bundle, folder: Path) -> None:
+    try:
+        reader = JournalReader(folder, last=RECORDS)
+        kept = deque(reader.records(), RECORDS)
+    except (JournalError, OSError) as error:
+        bundle.lacks("journal.jsonl", str(error))
+        return
+    rows, cut = [], Counter[str]()
+    for record in kept:
+        row, redacted = record_row(record)
+        rows.append(json.dumps(row, separators=(",", ":")))
+        cut[record.kind] += redacted
+    text = "\n".join(rows) + "\n"
+    bundle.put("journal.jsonl", "the last records: kind, time, hash", text.encode())
+    for kind, many in sorted(cut.items()):
+        if many:
+            why = "cards, persons or seeds may stand there"
+            bundle.left_out("journal.jsonl", f"bodies of {many} records of kind {kind}", why)
+
+
+def _frames(bundle: Bundle, folder: Path) -> None:
+    kept: deque[LoggedFrame] = deque(maxlen=FRAMES)
+    files = FrameFolder(folder)
+    try:
+        for number in files.numbers()[-2:]:
+            kept.extend(read_frames(files.file(number).read_bytes()))
+    except (FrameLogError, OSError) as error:
+        bundle.lacks("frames.jsonl", str(error))
+    if not kept:
+        bundle.lacks("frames.jsonl", f"no frame in {folder}")
+        return
+    rows = [json.dumps(frame_row(frame), separators=(",", ":")) for frame in kept]
+    bundle.put("frames.jsonl", "the last bytes of the lines", ("\n".join(rows) + "\n").encode())
+    sealed = sum(frame.sealed for frame in kept)
+    if sealed:
+        why = "a card or a PIN may be in them"
+        bundle.left_out("frames.jsonl", f"bytes of {sealed} frames of card devices", why)
+
+
+def disk(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {"folder": str(folder)}
+    try:
+        room = os.statvfs(folder)
+        found["free_bytes"] = room.f_bavail * room.f_frsize
+        found["size_bytes"] = room.f_blocks * room.f_frsize
+        found["free_files"] = room.f_favail
+        found["files"] = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    except OSError as error:
+        found["error"] = error.strerror
+    return found
+
+
+def _log(bundle: Bundle, unit: str, run: Callable[..., Any]) -> None:
+    program = shutil.which("journalctl")
+    if program is None:
+        bundle.lacks("log.txt", "no journalctl on this machine")
+        return
+    asked = [program, "-u", unit, "-n", str(LOG_LINES), "--no-pager", "-o", "short-iso-precise"]
+    try:
+        answer = run(asked, capture_output=True, timeout=LOG_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        bundle.lacks("log.txt", str(error))
+        return
+    if answer.returncode:
+        bundle.lacks("log.txt", answer.stderr.decode("utf-8", "replace").strip() or "no answer")
+        return
+    rows, cut = [], 0
+    for line, redacted in log_lines(answer.stdout.decode("utf-8", "replace").splitlines()):
+        rows.append(line)
+        cut += redacted
+    bundle.put("log.txt", f"the system's log of {unit}", ("\n".join(rows) + "\n").encode())
+    if cut:
+        bundle.left_out("log.txt", f"long numbers in {cut} lines", "they may be keys")
+
+
+def secret_paths(config: LiveConfig) -> list[Path]:
+    credentials = os.environ.get("CREDENTIALS_DIRECTORY")
+    folder = Path(credentials) if credentials else None
+    named: dict[str, Secret] = {"keys.sealing": config.keys.sealing}
+    if config.link is not None:
+        named["link.secret_key"] = config.link.secret_key
+    found = []
+    for key, secret in named.items():
+        try:
+            found.append(config.secret_path(key, secret, folder))
+        except ConfigError:
+            continue  # a credential of the service: nobody else can even read it
+    return found
+
+
+def _guard(bundle: Bundle, config: LiveConfig) -> None:
+    """Whatever holds a secret of this table stays at home, wherever it came from."""
+    guard = Guard(secret_paths(config))
+    for name in [name for name, data in bundle.parts.items() if guard.finds(data)]:
+        del bundle.parts[name]
+        bundle.left_out(name, "all of it", "a key of this table was found in it")
+    for said in guard.blind:
+        bundle.lacks("search for keys", f"{said}; what is in it could not be searched for")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000

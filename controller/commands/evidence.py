@@ -1,0 +1,154 @@
+"""``underfelt evidence``: what proves one jackpot, in a folder that needs nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from controller.cli import EX_DATAERR, EX_OK, EX_USAGE
+from controller.daemon.errors import FrameLogError, TableKeyError
+from controller.daemon.sealing import load_key
+from controller.evidence.clock import Clock
+from controller.evidence.errors import EvidenceError
+from controller.evidence.frames import frame_rows
+from controller.evidence.pack import write
+from controller.evidence.parts import Parts
+from controller.evidence.table import claim_in, table_half
+from record.arguments import Arguments
+from record.journal import JournalError
+from record.verify_evidence import verify
+
+if TYPE_CHECKING:
+    from controller.evidence.server import ServerHalf
+
+EPILOG: Final = """\
+Both halves make the proof: the link server's events (--config, --socket or
+--backup) and the table's journal (--journal; its frame log is looked for beside
+it). One of them is enough for a pack that says which half is missing; without
+the server give --round. The folder is checked at once by the verifier that it
+holds. Nothing is changed anywhere.
+
+exit codes: 0 made and sound, 64 usage, 65 made, but a check does not hold,
+66 no such award, round or journal, 73 the folder is there already,
+75 a selection in it is not public yet: try again after the round
+
+examples:
+  underfelt evidence grand/3/17 --config /etc/underfelt/link.toml \\
+      --journal /var/lib/underfelt/table-1/journal --output grand-3-17
+  underfelt evidence grand/3/17 --backup link-0310.db --output server-half
+  underfelt evidence grand/3/17 --round 4711 --seat 3 \\
+      --journal copy/journal --frames copy/frames --output table-half
+  python3 grand-3-17/verify.py --lines
+"""
+
+
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt evidence", "Prove one jackpot.", EPILOG)
+    _declare(parser)
+    options = parser.parse_args(argv)
+    if not (options.config or options.socket or options.backup or options.journal):
+        parser.error("expected the server (--config, --socket, --backup), --journal, or both")
+    try:
+        parts, names = gather(options)
+        clock = Clock.of(options.time_zone or names[0], options.day_start or names[1])
+        manifest = write(options.output, parts, clock, time.time_ns() // 1_000_000)
+    except (EvidenceError, JournalError, TableKeyError) as error:
+        print(f"underfelt evidence: {error}", file=sys.stderr)
+        return int(error.exit_code)
+    except FrameLogError as error:
+        print(f"underfelt evidence: {options.frames or 'frames'}: {error}", file=sys.stderr)
+        return EX_DATAERR
+    return _answer(options, parts, manifest)
+
+
+def _declare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("award", metavar="AWARD", help="as `underfelt jackpot list` names it")
+    parser.add_argument("--config", metavar="FILE", help="link.toml of the server")
+    parser.add_argument("--socket", metavar="PATH", help="the server's control socket, instead")
+    parser.add_argument("--backup", metavar="FILE", help="a backup of a SQLite store, instead")
+    parser.add_argument("--journal", metavar="DIR", type=Path, help="the table's journal")
+    parser.add_argument("--frames", metavar="DIR", type=Path, help="its frame log (beside it)")
+    key_help = "the table's key: opens frames of cards that became public"
+    parser.add_argument("--key", metavar="FILE", type=Path, help=key_help)
+    parser.add_argument("--round", metavar="N", type=int, help="without the server: the round")
+    parser.add_argument("--seat", metavar="N", type=int, help="without the server: the seat")
+    since_help = "where the events begin (the beginning, if they are not too many)"
+    parser.add_argument("--since", choices=("beginning", "generation"), help=since_help)
+    parser.add_argument("--time-zone", metavar="NAME", help="such as Asia/Singapore")
+    parser.add_argument("--day-start", metavar="HH:MM", help="when a gaming day begins")
+    parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="a new folder")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def gather(
+    options: argparse.Namespace, server: ServerHalf | None = None
+) -> tuple[Parts, tuple[str, str]]:
+    """Both halves, or the one that is at hand. ``server``: somebody has that half already."""
+    parts, names = Parts({"award": options.award}, server), ("UTC", "06:00")
+    if options.config or options.socket or options.backup:
+        from controller.evidence.server import server_half, source_of
+
+        whole = None if options.since is None else options.since == "beginning"
+        with source_of(options.config, options.socket, options.backup) as (source, names):
+            parts.server = server_half(source, options.award, whole=whole)
+    if parts.server is not None:
+        parts.claim = parts.server.award
+        parts.missing += parts.server.wrong
+    else:
+        parts.missing.append("the link server's half: no amount can be proven from this pack")
+    if options.journal is None:
+        said = f"the table's half: the journal of {parts.claim.get('table')} was not at hand"
+        parts.missing.append(said)
+    else:
+        _table(options, parts)
+    return parts, names
+
+
+def _table(options: argparse.Namespace, parts: Parts) -> None:
+    claim = parts.claim
+    if parts.server is None and options.round is None:
+        raise EvidenceError("E-EVD-007", "without the server give --round N", EX_USAGE)
+    number = options.round if parts.server is None else claim["round"]
+    half = table_half(options.journal, number, claim.get("journal"), claim.get("table"))
+    parts.table = half
+    if parts.server is None:
+        said = claim_in(half, number, options.seat)
+        about = {"award": options.award, "table": half.head["table"],
+                 "journal": half.head["journal"], "round": number, "event": 0, "cents": 0,
+                 "state": "claimed"}  # fmt: skip
+        parts.claim = about | said
+    frames = options.frames or options.journal.parent / "frames"
+    if not frames.is_dir():
+        parts.missing.append(f"frames: there is no {frames}")
+        return
+    key = None if options.key is None else load_key(options.key)
+    parts.frames, missing = frame_rows(frames, half, key)
+    parts.missing += missing
+
+
+def _answer(options: argparse.Namespace, parts: Parts, manifest: bytes) -> int:
+    found = verify(options.output)
+    digest = hashlib.sha256(manifest).hexdigest()
+    if options.json:
+        row: dict[str, Any] = {
+            "ok": found["ok"], "folder": str(options.output), "manifest_sha256": digest,
+            "missing": parts.missing, "problems": found["problems"],
+            "amount_cents": found.get("amount_cents"), "state": found.get("state"),
+        }  # fmt: skip
+        print(json.dumps(row, indent=2))
+    else:
+        print(f"{options.output}: award {options.award}")
+        if parts.server is not None:
+            print(f"amount {parts.server.award['cents']} cents, {parts.server.award['state']}")
+        for text in parts.missing:
+            print(f"MISSING  {text}")
+        print(f"manifest {digest}; write it down elsewhere")
+    for problem in found["problems"]:
+        said = f"{problem['file']}: {problem['what']}"
+        print(f"underfelt evidence: {said} (E-EVD-009)", file=sys.stderr)
+    return EX_OK if found["ok"] else EX_DATAERR

@@ -1,0 +1,1 @@
+"""``underfelt evidence``: what proves one jackpot, in a folder that needs nothing else."""

@@ -1,0 +1,1 @@
+"""Tests of evidence packs and diagnostics archives."""

@@ -1,0 +1,244 @@
+"""A diagnostics archive: what is in it, what is not, and that no key and no card can be."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.bundle.archive import MANIFEST, archive
+from controller.bundle.collect import Bundle, collect
+from controller.bundle.guard import forms, secrets_in, z85_decode, z85_encode
+from controller.bundle.redact import FIELDS, WHOLE, log_lines, record_row
+from controller.commands.bundle import run
+from controller.daemon.service import Service
+from hw_sim.scenario import HERE, find, load
+from record.journal import Record
+from tests.daemon.test_daemon_metrics import STATUS
+from tests.e2e.table import configure
+from tests.evidence.house import BURNT, HANDS, JournalTable
+from tests.hidden.search import Channel, needles, search
+from tests.link.client.files import with_link
+
+LOGGED = "2026-03-10T12:00:00 table-1 underfelt[1]: "
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, JournalTable]:
+    """A configured table with its keys, a journal and a frame log; nothing runs."""
+    folder = tmp_path_factory.mktemp("table")
+    shutil.copy(HERE / "tables" / "mbs3.toml", folder / "layout.toml")
+    (folder / "chips.csv").write_text("uid,value,class,series\nE004010100000001,100,cash,sim\n")
+    config = configure(folder, "MBS3", load(find("mbs3-plain")).settings)
+    with_link(config, ["tcp://127.0.0.1:5701"])
+    key = bytes.fromhex((folder / "sealing.key").read_text().split()[1])
+    made = JournalTable("mbs3", folder, Random(3), key)
+    for hands in ({1: "royal flush"}, {2: "straight flush"}):
+        made.open_bets()
+        made.deal(hands)
+        made.close(1, hands, {})
+    made.put("selection", {"what": "committed", "round": 1, "seed": "5" * 64})
+    made.put("deckwatch", {"cards": [30, 0, 26, 12, 22]})
+    made.frames.close()
+    made.disk.close()
+    return config, made
+
+
+def logging(text: str) -> Any:
+    def answer(*_: Any, **__: Any) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.CompletedProcess([], 0, text.encode(), b"")
+
+    return answer
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    found = {}
+    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+        for one in tar.getmembers():
+            stream = tar.extractfile(one)
+            assert stream is not None
+            found[one.name.partition("/")[2]] = stream.read()
+    return found
+
+
+def secrets(config: Path) -> list[bytes]:
+    names = ("sealing.key", "link.key", "chips.key")
+    found = [s for name in names for s in secrets_in((config.parent / name).read_text())]
+    assert len(found) == 3
+    return found
+
+
+def test_no_key_in_any_form_and_no_card_of_any_round(
+    table: tuple[Path, JournalTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, made = table
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/journalctl")
+    data = archive(collect(config, logging(f"{LOGGED}started\n")), 1)
+    found = members(data)
+    assert {"journal.jsonl", "frames.jsonl", "log.txt", "config.json"} <= found.keys()
+    everything = [*found.values(), data, gzip.decompress(data)]
+    for secret in secrets(config):
+        for form in forms(secret):
+            assert not any(form in part for part in everything)
+    cards = sorted({c for hand in HANDS.values() for part in hand for c in part} | {BURNT})
+    told = needles([card for card in made.dealt if card in cards], made.sent_frames)
+    channels = [Channel(name, part, text=True) for name, part in found.items()]
+    assert search(channels, told) == {}
+    assert b"5555555555555555" not in found["journal.jsonl"]
+    assert b"[30,0,26" not in found["journal.jsonl"]
+
+
+def test_the_search_finds_what_is_there(table: tuple[Path, JournalTable]) -> None:
+    """The same search over the journal's own bodies, where told cards stand."""
+    made = table[1]
+    plain = b'{"cards":[{"card":"9s"}]}'
+    assert search([Channel("x", plain, text=True)], needles(["9s"], made.sent_frames))
+
+
+def test_a_key_that_got_into_a_part_takes_the_part_out(
+    table: tuple[Path, JournalTable], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(table[0].parent, folder)
+    config = folder / "table.toml"
+    secret = secrets(config)[1]
+    layout = folder / "layout.toml"
+    layout.write_text(layout.read_text() + f"# {z85_encode(secret)}\n")
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/journalctl")
+    bundle = collect(config, logging(f"{LOGGED}key {secret.hex()}\n"))
+    assert "layout.toml" not in bundle.parts
+    assert {"part": "layout.toml", "what": "all of it",
+            "why": "a key of this table was found in it"} in bundle.redacted  # fmt: skip
+    assert b"key " + secret.hex()[:12].encode() + b"..." in bundle.parts["log.txt"]
+
+
+def test_what_was_left_out_is_listed_with_the_reason(table: tuple[Path, JournalTable]) -> None:
+    bundle = collect(table[0])
+    said = {row["what"]: row["why"] for row in bundle.redacted}
+    assert (
+        said["bodies of 1 records of kind deckwatch"] == "cards, persons or seeds may stand there"
+    )
+    assert said["bodies of 2 records of kind revealed"]
+    assert said["bytes of 12 frames of card devices"] == "a card or a PIN may be in them"
+    assert said["contents of key files"]
+    gone = [row["part"] for row in bundle.missing]
+    assert "status.json" in gone  # nobody answers, and the rest is there all the same
+
+
+@contextmanager
+def answering(path: Path) -> Iterator[None]:
+    """The daemon's own service with one verb, in a thread of its own."""
+    loop, up = asyncio.new_event_loop(), threading.Event()
+
+    async def serve() -> None:
+        service = Service(
+            path, {"status": lambda _: STATUS, "metrics": lambda _: {"text": "underfelt_up 1\n"}}
+        )
+        await service.start()
+        up.set()
+        await stop.wait()
+        await service.close()
+
+    stop = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    assert up.wait(30)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()
+
+
+def test_a_table_that_answers_adds_its_status_and_numbers(table: tuple[Path, JournalTable]) -> None:
+    with answering(table[0].parent / "service.sock"):
+        bundle = collect(table[0])
+    assert json.loads(bundle.parts["status.json"])["counts"]["rounds"] == 41
+    assert bundle.parts["metrics.txt"] == b"underfelt_up 1\n"
+
+
+def test_the_command_says_the_size_and_keeps_an_old_file(
+    table: tuple[Path, JournalTable], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "b.tar.gz"
+    asked = ["--config", str(table[0]), "--output", str(target), "--json"]
+    assert run(asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["size"] == target.stat().st_size
+    found = members(target.read_bytes())
+    stated = json.loads(found.pop(MANIFEST))
+    assert stated["files"].keys() == found.keys()
+    for name, data in found.items():
+        row = stated["files"][name]
+        assert (row["sha256"], row["size"]) == (hashlib.sha256(data).hexdigest(), len(data))
+    assert run(asked) == 73
+    assert "E-BDL-001" in capsys.readouterr().err
+
+
+def test_without_a_readable_configuration_the_machine_is_still_described(tmp_path: Path) -> None:
+    bundle = collect(tmp_path / "none.toml")
+    assert set(bundle.parts) == {"versions.json", "doctor.json"}
+    assert bundle.missing
+
+
+def test_the_same_bundle_is_the_same_bytes() -> None:
+    bundle = Bundle("t", {"a": b"1"}, {"a": "one"})
+    assert archive(bundle, 5_000) == archive(bundle, 5_000)
+
+
+def test_an_unknown_kind_of_record_tells_nothing() -> None:
+    row, redacted = record_row(Record(7, "novelty", b'{"v":1,"card":"9s"}', 5, bytes(32)))
+    assert (row["body"], redacted) == ({}, True)
+    row, _ = record_row(Record(7, "fact", b'{"what":"x","of":{"card":"9s"},"by":{"person":"D7",'
+                                          b'"role":"dealer"}}', 5, bytes(32)))  # fmt: skip
+    assert row["body"] == {"what": "x", "by": {"role": "dealer"}}
+    assert not WHOLE & FIELDS.keys()
+
+
+@given(st.binary(min_size=32, max_size=32), st.binary(max_size=9), st.binary(max_size=9))
+def test_every_form_of_a_secret_is_searched_for(secret: bytes, before: bytes, after: bytes) -> None:
+    assert z85_decode(z85_encode(secret)) == secret
+    assert list(secrets_in(f"word {secret.hex()}\n")) == [secret]
+    assert secret in secrets_in(f"word {z85_encode(secret)}\n")
+    for text in (
+        before + secret + after,
+        base64.b64encode(before + secret + after),
+        base64.urlsafe_b64encode(before + secret + after),
+        secret.hex().upper().encode(),
+        z85_encode(secret).encode(),
+    ):
+        assert any(form in text for form in forms(secret))
+
+
+def test_z85_is_the_one_of_the_standard() -> None:
+    assert z85_encode(bytes.fromhex("864fd26fb559f75b")) == "HelloWorld"
+    assert z85_decode("HelloWorld") == bytes.fromhex("864fd26fb559f75b")
+    assert z85_decode("Hello~orld") is None
+
+
+def test_long_numbers_go_from_the_log() -> None:
+    line = "head " + "ab" * 32 + " of round 7"
+    assert list(log_lines([line, "round 7 over"])) == [
+        ("head abababababab... of round 7", True), ("round 7 over", False)
+    ]  # fmt: skip
+    hidden = list(log_lines(["underfelt-link-secret " + "x" * 40]))
+    assert hidden == [("[a line with a key in it]", True)]
+    assert not re.search("x{40}", hidden[0][0])
