@@ -18,6 +18,8 @@ from record.verify_evidence import exact, figures, money
 
 LAST_LINES: Final = 40
 MOST_SHOWN: Final = 120
+SHORT: Final = frozenset(("when", "table", "display", "device", "state", "card"))
+"""Columns that are never broken."""
 SUITS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 STYLE: Final = """
 :root{--ink:#16161a;--soft:#5d5c58;--line:#cfccc4;--paper:#fff;--red:#a3231c}
@@ -43,6 +45,7 @@ th,td{padding:.5mm 3mm .5mm 0;text-align:left;border-bottom:.2mm solid var(--lin
 vertical-align:top;overflow-wrap:anywhere}th{font-weight:500;color:var(--soft)}tr{break-inside:avoid}
 td:last-child,th:last-child{padding-right:0}
 .n{text-align:right;font-variant-numeric:tabular-nums lining-nums;white-space:nowrap}
+.w{white-space:nowrap}
 .sum td{font-weight:600;border-top:.3mm solid var(--ink);border-bottom:0}
 .mono{font-family:ui-monospace,"Liberation Mono",monospace;font-size:8pt;overflow-wrap:anywhere;
 white-space:pre-wrap}
@@ -97,7 +100,10 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 def rows_of(head: Sequence[str], rows: Iterable[Sequence[str]], sums: int = 0) -> str:
     """Columns whose name ends with ``:n`` are numbers."""
-    kinds = [' class="n"' if name.endswith(":n") else "" for name in head]
+    kinds = [
+        ' class="n"' if name.endswith(":n") else ' class="w"' if name in SHORT else ""
+        for name in head
+    ]
     top = "".join(f"<th{k}>{escape(h.removesuffix(':n'))}</th>"
                   for k, h in zip(kinds, head, strict=True))  # fmt: skip
     lines, listed = [], list(rows)
