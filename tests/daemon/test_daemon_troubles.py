@@ -184,9 +184,17 @@ LINES = [
     (
         {"strangers": {"1-1.2:1.0": "disk"}},
         (
-            " ! E-TBL-020  USB 1-1.2:1.0: something is plugged in that a table has no use for, and was "
-            "switched off; disk -> unplug it; find out who plugged it in. It is an alarm of record "
-            "(usb refused)"
+            " ! E-TBL-020  USB 1-1.2:1.0: something is plugged in that a table has no use for, and "
+            "was switched off; disk -> unplug it; find out who plugged it in. It is an alarm of "
+            "record (usb refused)"
+        ),
+    ),
+    (
+        {"test_mode": {"uid": 1000, "user": "mia"}},
+        (
+            " - E-TBL-019  table: test mode: a technician tests the devices and nobody can play; "
+            "mia has it -> test off in his shell; it ends by itself after 15 minutes without a "
+            "command, or when his connection ends (shell.md)"
         ),
     ),
     (
@@ -252,7 +260,7 @@ def test_every_code_of_the_table_has_its_line_here_and_on_the_page() -> None:
     shown = {line.split()[1] for _, line in LINES if "E-TBL" in line}
     listed = {one.code for one in faults() if one.code.startswith("E-TBL")}
     assert used == shown == listed
-    assert len(used) == 19
+    assert len(used) == 20
 
 
 # --- the texts ---------------------------------------------------------------------------------
