@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "table": ("controller.commands.table", "run a table"),
     "status": ("controller.commands.status", "what a running table is doing"),
     "shell": ("controller.commands.shell", "look at a running table, test its devices"),
+    "firmware": ("controller.commands.firmware", "challenge a card device to prove its program"),
     "doctor": ("controller.commands.doctor", "what is wrong on this machine, and how to mend it"),
     "bundle": ("controller.commands.bundle", "diagnostics to send away, without a secret"),
     "retire": ("controller.commands.retire", "clear a table's memory; two people and the link"),

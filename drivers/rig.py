@@ -13,6 +13,7 @@ from typing import Final
 
 from drivers.base import BusDone, BusFailed, BusOp, Counters, LineDriver, Reopen, Write
 from drivers.bus import BusMachine
+from drivers.cards.link import CardDriver
 from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
 from drivers.orders import Order
@@ -106,6 +107,13 @@ class Rig:
 
     def line_received(self, name: str, data: bytes, now_us: int) -> list[object]:
         return self._from_line(name, self.lines[name].received(data, now_us), now_us)
+
+    def challenge(self, name: str, nonce: bytes, digest: bytes, now_us: int) -> list[object]:
+        """Ask a card device for the digest of its program; other lines are left alone."""
+        line = self.lines[name]
+        if not isinstance(line, CardDriver):
+            return []
+        return self._from_line(name, line.challenge(nonce, digest, now_us), now_us)
 
     def _from_line(self, name: str, actions: list[object], now_us: int) -> list[object]:
         self._note_due(name)

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from hw_sim.devices.hd44780 import Hd44780
 from hw_sim.devices.ht16k33 import Ht16k33
+from hw_sim.devices.keys import KEYS
 from hw_sim.line import Line
 from hw_sim.table import SimTable
 
@@ -30,6 +31,8 @@ class Cabling(Protocol):
 
 
 Verb = Callable[["Faults", list[str]], None]
+CHANGED: Final = b" and a little more"
+"""What somebody has added to a program."""
 UNDER_VOLTAGE: Final = 0x50005
 """Now and since boot: under-voltage and throttled."""
 
@@ -150,6 +153,10 @@ def _mute(f: Faults, a: list[str]) -> None:
     f.line(a[0]).device.muted = _on(a, 1)
 
 
+def _loopback(f: Faults, a: list[str]) -> None:
+    f.line(a[0]).looped = _on(a, 1)
+
+
 def _reboot(f: Faults, a: list[str]) -> None:
     f.line(a[0]).device.reboot()
 
@@ -159,6 +166,14 @@ def _backwards(f: Faults, a: list[str]) -> None:
     if device is not f.table.shoe and device is not f.table.shuffler:
         raise FaultError(f"{a[0]!r}: only a card device has a counter of its own")
     device.counter_back(_number(a, 1, 1))
+
+
+def _firmware(f: Faults, a: list[str]) -> None:
+    device = f.line(a[0]).device
+    if device is not f.table.shoe and device is not f.table.shuffler:
+        raise FaultError(f"{a[0]!r}: only a card device proves its program")
+    plain = device.image.removesuffix(CHANGED)
+    device.image = plain + CHANGED if _on(a, 1) else plain
 
 
 # --- chips on the bus --------------------------------------------------------------------------
@@ -239,6 +254,24 @@ def _antenna(f: Faults, a: list[str]) -> None:
     (f.table.felt.broken.add if _on(a, 2) else f.table.felt.broken.discard)(place)
 
 
+def _crossed(f: Faults, a: list[str]) -> None:
+    """The cables of two antennas are exchanged; once more puts them right."""
+    felt, one, other = f.table.felt, f.spot(a[0], a[1]), f.spot(a[2], a[3])
+    for place in (one, other):
+        if place in felt.crossed and felt.crossed[place] not in (one, other):
+            raise FaultError(f"{place[0]}/{place[1]}: already exchanged with another")
+    if felt.crossed.pop(one, None) is None:
+        felt.crossed |= {one: other, other: one}
+    else:
+        del felt.crossed[other]
+
+
+def _heldkey(f: Faults, a: list[str]) -> None:
+    if a[0] not in KEYS:
+        raise FaultError(f"{a[0]!r}: no such key; one of {', '.join(KEYS)}")
+    (f.table.keyboard.down if _on(a, 1) else f.table.keyboard.up)(a[0])
+
+
 # --- cards -------------------------------------------------------------------------------------
 
 
@@ -292,8 +325,10 @@ VERBS: Final[dict[str, tuple[int, Verb]]] = {
     "split": (2, _split),
     "repeat": (1, _repeat),
     "mute": (1, _mute),
+    "loopback": (1, _loopback),
     "reboot": (1, _reboot),
     "backwards": (1, _backwards),
+    "firmware": (1, _firmware),
     "nak": (1, _nak),
     "stale": (1, _stale),
     "brownout": (1, _brownout),
@@ -305,6 +340,8 @@ VERBS: Final[dict[str, tuple[int, Verb]]] = {
     "pin": (2, _pin),
     "flap": (2, _flap),
     "antenna": (2, _antenna),
+    "crossed": (4, _crossed),
+    "heldkey": (1, _heldkey),
     "foreign": (0, _next_read("foreign")),
     "duplicate": (0, _next_read("duplicate")),
     "misread": (0, _next_read("misread")),

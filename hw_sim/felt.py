@@ -84,6 +84,8 @@ class Felt:
     flapping: set[tuple[int, str]] = field(default_factory=set)
     broken: set[tuple[int, str]] = field(default_factory=set)
     """Antennas that read nothing any more."""
+    crossed: dict[tuple[int, str], tuple[int, str]] = field(default_factory=dict)
+    """Antennas that lie under another spot than the layout says."""
     hands: dict[int, list[int]] = field(default_factory=dict)
     """Card codes lying at a seat; seat 0 is the dealer."""
     copied: dict[tuple[int, str], bytes] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Felt:
         """What the antenna under this spot sees at this moment."""
         if (seat, spot) in self.broken:
             return []
+        seat, spot = self.crossed.get((seat, spot), (seat, spot))
         tags = [chip.uid for chip in self.spots.get((seat, spot), [])]
         if (seat, spot) in self.flapping and (self.clock.now_us // FLAP_US) % 2:
             tags = tags[:-1]

@@ -78,6 +78,8 @@ class Line:
         self.connected = True
         self.stuck = False
         """The host's writes are not taken any more: its buffers fill up."""
+        self.looped = False
+        """The device is off and a plug joins both wires: what the host writes comes back."""
         self.last_frame = b""
         self.sent_frames = 0
         self.portion = PORTION
@@ -97,7 +99,9 @@ class Line:
 
     def from_host(self, data: bytes) -> None:
         """The host wrote; the bytes crawl to the device."""
-        if self.connected:
+        if self.connected and self.looped:
+            self._move(self._spoil(data), "up", self._deliver)
+        elif self.connected:
             self._move(self._spoil(data), "down", self.device.receive)
 
     # --- the device's end ----------------------------------------------------------------------
@@ -106,7 +110,7 @@ class Line:
         """The device sends one frame."""
         self.last_frame = frame
         self.sent_frames += 1
-        if not self.connected:
+        if not self.connected or self.looped:
             return
         spoiled = self._spoil(frame)
         if self.noise.glue:

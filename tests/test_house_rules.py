@@ -32,6 +32,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.link.once": ("record", "zmq"),
+    "controller.testing": (
+        "controller.testing",
+        "controller.rules.cards",
+        "controller.table.cards",
+        "drivers.base",
+        "drivers.orders",
+        "drivers.readings",
+    ),
     "controller.shell": ("controller.shell",),
     "controller.config": (
         "controller.config",

@@ -9,7 +9,7 @@ from typing import Any, Final
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.shell.client import Client, NoTable
 from controller.shell.errors import EX_UNAVAILABLE
-from controller.shell.repl import Repl, columns, complain, show
+from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
 from record.arguments import Arguments
 
@@ -19,14 +19,16 @@ Without a command: a prompt; Tab completes, help lists the verbs, Ctrl-C ends a
 command, Ctrl-D leaves. Who you are is known from the socket; what you may stands
 in [[shell.people]] of the configuration. Every command is on the record.
 
-exit codes: 0 done, 64 no such verb or word, 66 not there, 69 no table answers,
-74 the audit journal cannot be written, 75 not now, 77 not you, 78 configuration
+exit codes: 0 done, 1 a test has failed, 64 no such verb or word, 66 not there,
+69 no table answers, 74 the audit journal cannot be written, 75 not now,
+77 not you, 78 configuration
 
 examples:
   underfelt shell                       the one table of this machine
   underfelt shell --config /etc/underfelt/table-1/table.toml
   underfelt shell why
   underfelt shell device shoe --json
+  underfelt shell antenna test 3        out of play, test seat 3, back into play
   underfelt shell --socket /run/underfelt/table-1/service.sock watch chips-1
 """
 
@@ -42,9 +44,10 @@ def run(argv: list[str]) -> int:
     if isinstance(found, int):
         return found
     client = Client(found)
-    session = Session(client, show, complain, columns, as_json=options.json)
+    session = Session(client, show, complain, columns, as_json=options.json, confirm=confirm)
+    session.listen = listen if sys.stdin.isatty() else None
     try:
-        return session.words(options.command) if options.command else Repl(session).run()
+        return session.once(options.command) if options.command else Repl(session).run()
     except NoTable as gone:
         look = "systemctl status underfelt-table@NAME"
         complain([f"underfelt shell: {gone}. Look at {look}"])

@@ -51,7 +51,7 @@ class Link:
 
     def released(self, released: Released) -> None:
         if self._client is not None:
-            self._client.released(released.outbox, released.status["journal"], released.sent)
+            self._client.released(released.outbox, released.status, released.sent)
 
     async def close(self, why: str) -> None:
         if self._client is not None:

@@ -157,6 +157,16 @@ class Memory:
         kept = {d: n for d, n in self.last_keys.items() if d != device}
         return kept if before is None else {**kept, device: before}
 
+    @property
+    def digest(self) -> str:
+        """Of the state as it is."""
+        return self._digest.of(self.state)
+
+    def tested(self, device: str, key: int) -> None:
+        """A reading of a card device in test mode is journalled: no fact, and never told again."""
+        self._open_key = None
+        self.last_keys[device] = key
+
     def standing(self) -> Standing:
         return Standing(
             self.opening,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from controller.daemon.changing import reopen
-from controller.daemon.entries import ENTRY_KINDS, decode_entry
+from controller.daemon.entries import ENTRY_KINDS, decode_entry, load
 from controller.daemon.errors import BodyError, ReplayError, SealError
 from controller.daemon.memory import Ahead, Body, Memory, NotAccepted, from_standing
 from controller.daemon.revealing import REVEALED
@@ -27,6 +27,7 @@ from controller.daemon.standing import (
     take_round,
     take_standing,
 )
+from controller.daemon.testmode import READING, TEST
 from controller.daemon.typed import Unhide, no_hidden_card
 from controller.gamingday.fold import DAY
 from controller.rules.cards import HiddenCard
@@ -184,6 +185,8 @@ class Replay:
             self.selections.append(record)
         elif kind in (LOCK, UNLOCK):
             self.keep(record)
+        elif kind == TEST:
+            self._tested(record)
         elif kind not in PASSIVE:
             said = f"{kind!r}: no kind of this program; start the one that wrote it"
             raise ReplayError(UNKNOWN, record.seq, said)
@@ -225,6 +228,16 @@ class Replay:
         if isinstance(found.entry.what, f.BetsOpened):
             self.selections.clear()
         self.stepped(record, found.entry, before, ahead)
+
+    def _tested(self, record: Record) -> None:
+        """Test mode changes nothing: the table is the same when it begins and when it ends."""
+        self._nothing_owed(record)
+        found, memory = load(record.body), self._memory()
+        if found.get("event") == READING:
+            memory.tested(str(found["device"]), int(found["key"]))
+        elif found.get("state") != memory.digest:
+            said = f"test mode: the state is {memory.digest}, it was {found.get('state')}"
+            raise ReplayError(DIVERGED, record.seq, said)
 
     def _opening_cards(self, seq: int) -> tuple[Unhide, list[Sealed]]:
         sealed: list[Sealed] = []

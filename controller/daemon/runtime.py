@@ -13,13 +13,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
 from controller.link.hearing import Heard
 from drivers.base import StateReported
+from drivers.cards.link import CardDriver
 from drivers.layout import TableLayout
-from drivers.orders import WatchAntennas
+from drivers.orders import Order, WatchAntennas
 from drivers.readings import AntennaFailed, AntennaRead
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
@@ -65,7 +66,7 @@ class Runtime:
         self._stopping = ""
         self._lost = False
         self._states: dict[str, StateReported] = {}
-        self._working = False
+        self._working = 0
         self.groups = 0
 
     @property
@@ -86,6 +87,31 @@ class Runtime:
         """Ask between two groups, in the writer's thread: all that is seen is on disk. What is
         asked must be quick, and change nothing."""
         return await self._loop.run_in_executor(self._thread, ask, self.writer)
+
+    async def direct(self, work: Callable[[Writer, int], tuple[Released, Seen]]) -> Seen:
+        """A group of its own, for test mode: written by the writer's thread, then released."""
+        released, seen = await self._off_loop(work, self.writer, now_us())
+        self._release(released)
+        return cast(Seen, seen)
+
+    def order(self, order: Order) -> None:
+        """To the devices, past the table: for test mode alone."""
+        self._hub.order(order)
+
+    def probe(self, line: str, data: bytes, heard: Callable[[bytes], None]) -> bool:
+        """Raw bytes on a line whose driver rests meanwhile; False if the port is not open."""
+        return self._hub.probe(line, data, heard)
+
+    def unprobe(self) -> None:
+        self._hub.unprobe()
+
+    def challenge(self, device: str, nonce: bytes, digest: bytes) -> bool:
+        """Ask a card device for the digest of its program; False: it is not one."""
+        driver = self._hub.rig.lines.get(device)
+        if not isinstance(driver, CardDriver):
+            return False
+        self._hub.challenge(device, nonce, digest)
+        return True
 
     def put(self, one: Input) -> None:
         """An input for the writer; too many at once hold the round and have it read again."""
@@ -140,13 +166,15 @@ class Runtime:
         """Readings were lost: every spot settles anew; cards and credits come again. The round
         holds until then; the last overrun counts."""
         self._loop.call_later(ANEW_S, self.put, CaughtUp(self.overflows))
+        if self.status.get("test_mode"):
+            return  # its end reads everything anew
         orders = [o for o in self.writer.core.orders_now() if isinstance(o, WatchAntennas)]
         self._hub.order(WatchAntennas(frozenset()))
         for order in orders:
             self._hub.order(order)
 
     async def _off_loop(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        self._working = True
+        self._working += 1
         try:
             return await self._loop.run_in_executor(self._thread, work, *arguments)
         except Exception as error:
@@ -158,7 +186,7 @@ class Runtime:
             self._fatal(EX_IOERR)
             raise
         finally:
-            self._working = False
+            self._working -= 1
 
     def _release(self, released: Released) -> None:
         self.status = released.status

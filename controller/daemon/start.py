@@ -31,6 +31,7 @@ from controller.daemon.replay import Replayed, replay
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.daemon.standing import Opening
+from controller.daemon.testmode import TEST, left_on
 from controller.daemon.writer import Writer
 from controller.link.cursor import Places
 from controller.rules.books import BOOKS
@@ -174,7 +175,7 @@ def _put_together(
     core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
     writer = Writer(core, scribe, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
-    writer.chosen = taken
+    writer.chosen, writer.test.left_on = taken, kept.testing
     writer.meters = frozenset(
         (*(name for name in config.layout.chips if name.startswith("meter-")),
          *(line.name for line in config.layout.lines if line.kind == "alpha")),
@@ -203,6 +204,8 @@ class _Kept:
     deckwatch: bytes | None = None
     configuration: str = ""
     """The hash that the round under way was opened with."""
+    testing: bool = False
+    """The last run ended in test mode."""
     places: Places = field(default_factory=Places)
     """Where the events for the link server stand."""
 
@@ -218,6 +221,8 @@ def _kept(journal: Journal) -> _Kept:
             kept.configuration = str(load(record.body).get("configuration", ""))
         elif record.kind == CONFIGURATION:
             kept.configuration = str(load(record.body).get("in_force", ""))
+        elif record.kind == TEST:
+            kept.testing = left_on(record.kind, record.body, kept.testing)
         elif record.kind == OUTBOX:
             kept.places.take(record)
         elif record.kind == "retired":

@@ -9,15 +9,36 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
 from controller.daemon.chosen import Chosen
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump
+from controller.daemon.inputs import (
+    CaughtUp,
+    Input,
+    JournalLike,
+    Noted,
+    Overrun,
+    Released,
+    Tick,
+    Told,
+)
 from controller.daemon.metrics import SyncTimes
 from controller.daemon.scribe import Scribe
+from controller.daemon.status import status_of
+from controller.daemon.testmode import (
+    BEGIN,
+    END,
+    POWER,
+    RESTARTED,
+    TEST,
+    Blocked,
+    TestMode,
+    blocked,
+)
 from controller.link.hearing import Due, Heard, Hearing
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
@@ -28,10 +49,20 @@ from controller.rules.engine.state import Phase
 from controller.selection.selector import Selector
 from controller.table.core import TableCore
 from controller.table.odometer import CountUp
+from controller.table.prompt import Notice
 from drivers.base import DeviceIdentified, StateReported
-from drivers.orders import EnableAcceptors, LockCards, Order, ShowPrompt
+from drivers.orders import (
+    AcknowledgeReading,
+    EnableAcceptors,
+    LockCards,
+    Order,
+    ShowMagicCard,
+    ShowMeter,
+    ShowPrompt,
+    ShowSign,
+    WatchAntennas,
+)
 from drivers.readings import MetersRead, Shown
-from record.link.messages import Event
 
 LINK: Final = f.Measured("link")
 SELECTOR: Final = f.Measured("selector")
@@ -39,79 +70,12 @@ SELECTOR: Final = f.Measured("selector")
 ODOMETER: Final = "odometer"
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """Time has passed: whatever waits for it may go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A fact from a part of the table that is no device: link, supervisor socket."""
-
-    what: f.What
-    by: f.Source
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """A record for the journal that no fact carries: an alarm of the runtime, a lock-out."""
-
-    kind: str
-    body: Mapping[str, Any]
-
-
 RETRY_US: Final = 5_000_000
 """How often a full disk is looked at again."""
 
-
-@dataclass(frozen=True, slots=True)
-class Overrun:
-    """Too many readings at once: ``lost`` of them since the start. The round holds."""
-
-    lost: int
-
-
-@dataclass(frozen=True, slots=True)
-class CaughtUp:
-    """Everything has been read anew since that many were lost."""
-
-    lost: int
-
-
-Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | object
-"""Anything else is a reading of a device."""
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """What a group leaves behind, durable by now."""
-
-    orders: tuple[Order, ...]
-    effects: tuple[object, ...]
-    """For the link and whoever else is not at the table."""
-    wake_us: int | None
-    status: Mapping[str, Any]
-    outbox: tuple[Event, ...] = ()
-    """New events for the link server; those of earlier groups stand in the journal."""
-    sent: int = 0
-    """Number of the last event."""
-
-
-class JournalLike(Protocol):
-    journal_id: str
-
-    @property
-    def next_seq(self) -> int: ...
-
-    @property
-    def head(self) -> bytes: ...
-
-    @property
-    def full(self) -> bool: ...
-
-    def sync(self) -> None: ...
-
-    def prepare(self) -> None: ...
+__all__ = [
+    "CaughtUp", "Input", "Noted", "Overrun", "Released", "Tick", "Told", "Writer",
+]  # fmt: skip
 
 
 @dataclass
@@ -139,6 +103,8 @@ class Writer:
     """What the link server says; None at a table without one."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
+    test: TestMode = field(default_factory=TestMode)
+    """While it is on nothing becomes a fact (controller/daemon/testing.py)."""
     clock_ns: Callable[[], int] = time.monotonic_ns
     """Only to say how long the disk takes."""
     sync_times: SyncTimes = field(default_factory=SyncTimes)
@@ -147,12 +113,18 @@ class Writer:
     """A round has ended since the last group."""
     _retry_us: int = 0
 
+    @property
+    def is_full(self) -> bool:
+        return self.journal.full
+
     def start(
         self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
     ) -> Released:
         """The first group: what the power cut took, who we are, then every order."""
         self.scribe.write(list(missing))
         self._append("opened", opened)
+        if self.test.left_on:
+            self._append(TEST, {"event": END, "why": RESTARTED, "state": self._digest})
         for alarm in self.decks.told():
             self._alarm(alarm)
         self.core.set_mode(now_us)
@@ -199,7 +171,7 @@ class Writer:
             effects += self._outbox(orders, now_us)
         orders += self._linked(now_us)
         effects += self._outbox(orders, now_us)
-        if self._verdict() == "apply" and not (self.locked or self.journal.full):
+        if self.verdict() == "apply" and not (self.locked or self.journal.full or self.test.is_on):
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
         if self.scribe.standing_due:
@@ -220,8 +192,72 @@ class Writer:
     def stop(self, why: str) -> None:
         if self.decks.changed and not self.journal.full:
             self._save_decks()
+        if self.test.is_on:
+            self._append(TEST, {"event": END, "why": "the table stops", "state": self._digest})
         self._append("closed", {"why": why})
         self._sync()
+
+    # --- test mode -----------------------------------------------------------------------------
+
+    @property
+    def _digest(self) -> str:
+        return self.scribe.memory.digest
+
+    def begin_test(self, by: Mapping[str, Any]) -> tuple[Released, Blocked | None]:
+        """The table out of play, on the record first; or why not."""
+        why = blocked(self)
+        if why is not None:
+            return self._released([], []), why
+        self.test.by = dict(by)
+        self._append(TEST, {"event": BEGIN, "by": dict(by), "state": self._digest})
+        self._sync()
+        return replace(self._released([], []), orders=tuple(self.test.orders(self.core))), None
+
+    def test_cards(self, on: bool) -> Released:
+        """From here on a card that is drawn belongs to the test; or no longer."""
+        self.test.cards = on and self.test.is_on
+        return self._released([], [])
+
+    def test_picture(self) -> Released:
+        """After a test: what players see is what they saw, and the table is still out of play."""
+        seen = [
+            o for o in self.core.orders_now() if isinstance(o, ShowMeter | ShowSign | ShowMagicCard)
+        ]
+        found = [*seen, *self.test.orders(self.core)] if self.test.is_on else []
+        return replace(self._released([], []), orders=tuple(found))
+
+    def end_test(self, why: str, now_us: int) -> Released:
+        """The table goes on where it stood."""
+        orders = self._end_test(why, now_us) if self.test.is_on else []
+        effects = self._outbox(orders, now_us)
+        self._sync()
+        return self._released(orders, effects)
+
+    def _end_test(self, why: str, now_us: int) -> list[Order]:
+        """Everything is shown as it was, every chip is read anew, and what waited is told."""
+        self._append(TEST, {"event": END, "why": why, "state": self._digest})
+        orders: list[Order] = [WatchAntennas(frozenset())]
+        if self.test.drawn:
+            self.core.notices.add(Notice("deck empty", cause="deck"))
+        for one in self.test.off():
+            orders += self._take(one, now_us)
+        return orders + self.core.orders_now()
+
+    def _aside(self, one: Input, now_us: int) -> list[Order]:
+        """A reading in test mode: evidence as ever, and no fact."""
+        self._note(one)
+        match self.test.place(one):
+            case "power":
+                return [*self._end_test(POWER, now_us), *self.core.take(one, now_us)]
+            case "card":
+                self._append(TEST, body := self.test.drew(one))
+                self.scribe.memory.tested(body["device"], body["key"])
+                return self.core.tested(body["device"], body["key"])
+            case "table":
+                self.core.take(one, now_us)
+            case _:
+                pass
+        return []
 
     # --- inputs --------------------------------------------------------------------------------
 
@@ -232,6 +268,9 @@ class Writer:
         match one:
             case Tick():
                 return self.core.advance(now_us)
+            case Told() if self.test.is_on:
+                self.test.later(one)
+                return []
             case Told(what, by):
                 if isinstance(what, f.BetsOpened) and self.journal.full:
                     return []
@@ -254,8 +293,10 @@ class Writer:
                 return self._hear(one)
             case Reloaded():
                 self.changing.take(one)
-                self._append(CONFIGURATION, self.changing.told(self._verdict()))
+                self._append(CONFIGURATION, self.changing.told(self.verdict()))
                 return []
+            case _ if self.test.is_on:
+                return self._aside(one, now_us)
             case _:
                 self._note(one)
                 return self.core.take(one, now_us)
@@ -271,7 +312,8 @@ class Writer:
         if hearing is None:
             return orders
         last: Due | None = None
-        while not self.locked and (due := hearing.due(self.core.state, now_us)) not in (None, last):
+        held = self.locked or self.test.is_on
+        while not held and (due := hearing.due(self.core.state, now_us)) not in (None, last):
             assert due is not None
             orders += self._tell(due.selections, due.what, LINK, now_us)
             last = due  # one that is refused is not told again before something has changed
@@ -364,7 +406,7 @@ class Writer:
 
     # --- another configuration -----------------------------------------------------------------
 
-    def _verdict(self) -> Verdict:
+    def verdict(self) -> Verdict:
         in_round = self.core.state.phase is not Phase.IDLE
         return self.changing.verdict(in_round=in_round, table_open=not self.core.table_closed)
 
@@ -427,7 +469,10 @@ class Writer:
         if self.locked:
             lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
-        wake_us = None if self.locked else self._wake_us()  # time stands for a locked table
+        if self.test.is_on:  # what the table would show waits; a card of a test is acknowledged
+            orders = [order for order in orders if isinstance(order, AcknowledgeReading)]
+        still = self.locked or self.test.is_on
+        wake_us = None if still else self._wake_us()  # time stands for a locked table
         sent = self.scribe.memory.sent or 0
         return Released(tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent)
 
@@ -437,51 +482,5 @@ class Writer:
             wakes.append(self.hearing.wake_us(self.core.state))
         return min((at for at in wakes if at is not None), default=None)
 
-    def _gaming_day(self) -> dict[str, Any]:
-        day = self.scribe.memory.day
-        rounds = day.rounds.settled + day.rounds.void + day.rounds.held
-        return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}
-
     def status(self) -> dict[str, Any]:
-        state, health = self.core.state, self.core.health
-        return {
-            "game": state.rules.book.key,
-            "phase": state.phase.value,
-            "round": state.round_no,
-            "in_round": state.phase is not Phase.IDLE,
-            "progressive": state.rules.book.progressive is not None,
-            "link_up": state.link_up,
-            "jackpot_cents": state.meter,
-            "awards": [
-                {
-                    "award": a.award,
-                    "round": a.round_no,
-                    "seat": a.seat,
-                    "cents": a.cents,
-                    "state": a.state,
-                    "share": a.share,
-                }
-                for a in state.awards
-                if a.pending
-            ],
-            "supply_low": health.low_supply,
-            "power_failing": health.power_fail,
-            "door_open": health.door,
-            "card_devices": sorted(health.card_devices),
-            "safe_mode": self.core.options.safe_mode,
-            "locked": self.locked,
-            "gaming_day": self._gaming_day(),
-            "journal": {
-                "id": self.journal.journal_id,
-                "next_seq": self.journal.next_seq,
-                "head": self.journal.head.hex(),
-                "full": self.journal.full,
-            },
-            "devices": {name: dict(told) for name, told in sorted(self.devices.items())},
-            "prompt": list(self.core.prompt_now()),
-            "alarms": list(self.alarms),
-            "alarm_counts": dict(self.alarm_counts),
-            "configuration": self.changing.in_force,
-            "configuration_change": self.changing.told(self._verdict()),
-            "counts": dict(self.counts),
-        }
+        return status_of(self)

@@ -92,11 +92,13 @@ class LinkClient:
     def start(self) -> None:
         self._act([])
 
-    def released(self, outbox: Sequence[Event], journal: Mapping[str, Any], sent: int) -> None:
+    def released(self, outbox: Sequence[Event], status: Mapping[str, Any], sent: int) -> None:
         """A group is durable: its events, and where the journal ends now."""
         self._cursor.add(outbox)
+        journal, now = status["journal"], moment()
         head = Head(sent, journal["next_seq"] - 1, journal["head"])
-        self._act(self.session.grown(head, moment()))
+        tests = self.session.tests(bool(status.get("test_mode")), now)
+        self._act(tests + self.session.grown(head, now))
 
     async def close(self, why: str) -> None:
         """A clean end. What was not sent stands in the journal."""

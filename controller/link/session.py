@@ -163,6 +163,8 @@ class Session:
         self.outbox = Outbox(head.sent)
         self.stage: Stage = "waiting"
         self.server, self.epoch, self.version = "", 0, 0
+        self.testing = False
+        """The table is in test mode: every heartbeat says so."""
         self.halted = ""
         """Why the server takes nothing more from this journal."""
         self.trouble = ""
@@ -383,7 +385,7 @@ class Session:
         if len(self._beats) > MOST_BEATS:
             del self._beats[next(iter(self._beats))]
         self._next_beat_ms = now.ms + self._beat_ms
-        return [Send(Beat(at_ms))]
+        return [Send(Beat(at_ms, test=self.testing and self.version >= 2))]
 
     def _answered(self, at_ms: int, message: Beat, now: Moment) -> list[Do]:
         out: list[Do] = [Tell(message)] if message.meters else []
@@ -398,6 +400,13 @@ class Session:
         return [Pulse(asked_ms)] if sound and not self.halted else []
 
     # --- the journal -----------------------------------------------------------------------------
+
+    def tests(self, on: bool, now: Moment) -> list[Do]:
+        """Test mode began or ended: the floor hears of it at once."""
+        if on == self.testing:
+            return []
+        self.testing = on
+        return self._beat(now) if self.stage == "open" else []
 
     def grown(self, head: Head, now: Moment) -> list[Do]:
         """The durable journal ends here now."""

@@ -17,10 +17,13 @@ NO_AUDIT: Final = "E-SHL-009"
 BROKEN: Final = "E-SHL-010"
 NOT_FOUND: Final = "E-SHL-011"
 CONFIRM: Final = "E-SHL-012"
+USED: Final = "E-SHL-013"
 
 EX_OK: Final = 0
 EX_USAGE: Final = 64
 EX_UNAVAILABLE: Final = 69
+EX_FAILED: Final = 1
+"""The command was done, and what it tested has failed."""
 EXIT: Final[Mapping[str, int]] = {
     NOBODY: 77,
     ROLE: 77,
@@ -34,6 +37,7 @@ EXIT: Final[Mapping[str, int]] = {
     BROKEN: 70,
     NOT_FOUND: 66,
     CONFIRM: EX_USAGE,
+    USED: 65,
 }
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 

@@ -17,6 +17,7 @@ MAX_CHARACTERS: Final = 64
 MAX_LINE: Final = 512
 MAX_DIGITS: Final = 9
 MAX_CODE: Final = 16
+HEX_DIGITS: Final = 32
 
 Live = Mapping[str, Sequence[str]]
 """What stands at this table for a kind of word: its devices, its seats."""
@@ -100,6 +101,11 @@ def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
             if not (given.isdecimal() and given.isascii() and len(given) <= MAX_DIGITS):
                 raise Refused(WORD, f"{given}: expected a number for {word.shown}")
             return str(int(given))
+        case "hex":
+            digits = given.lower()
+            if len(digits) != HEX_DIGITS or set(digits) - set("0123456789abcdef"):
+                raise Refused(WORD, f"{word.shown}: expected {HEX_DIGITS} hexadecimal digits")
+            return digits
         case "code":
             code = given.upper()
             parts = code.split("-")

@@ -6,6 +6,7 @@ Only the core library. A line goes to the session as it is; nothing here is eval
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import sys
 from collections.abc import Sequence
@@ -48,6 +49,21 @@ def _asked_to_stop() -> bool:
     except (EOFError, KeyboardInterrupt):
         print()
         return True
+
+
+def listen(seconds: float) -> str:
+    """A line that is typed while a test goes on; nothing if none is."""
+    ready, _, _ = select.select([sys.stdin], [], [], seconds)
+    return sys.stdin.readline() if ready else ""
+
+
+def confirm(question: str) -> str:
+    """Ask whoever sits there; from a pipe the next line is the answer."""
+    asked = f"{question} " if sys.stdin.isatty() else ""
+    try:
+        return input(asked)
+    except EOFError:
+        return ""
 
 
 def complain(lines: Sequence[str]) -> None:

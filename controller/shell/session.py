@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controller.shell.client import Client
-from controller.shell.errors import EX_OK, EX_UNAVAILABLE, EXIT, Refused
+from controller.shell.errors import EX_FAILED, EX_OK, EX_UNAVAILABLE, EXIT, Refused
 from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
-from controller.shell.verbs import VERBS
+from controller.shell.verbs import VERBS, Verb
 
 WATCH: Final = "watch"
 POLL_S: Final = 0.5
 ROUNDS: Final = 10
 """Rounds that Tab offers, the last ones."""
+YES: Final = ("y", "yes")
+NO: Final = ("n", "no")
 Show = Callable[[Sequence[str]], None]
 
 
@@ -30,6 +32,10 @@ class Session:
     columns: Callable[[], int] = lambda: 80
     as_json: bool = False
     rest: Callable[[float], None] = time.sleep
+    listen: Callable[[float], str] | None = None
+    """Waits so long for a line of whoever sits there; None where nobody does."""
+    confirm: Callable[[str], str] = lambda _question: ""
+    """Asks a person; nothing if nobody is there."""
     at: Mapping[str, Any] = field(default_factory=dict)
     """Where the table was at the last answer."""
     live: Live = field(default_factory=dict)
@@ -52,10 +58,23 @@ class Session:
     def words(self, words: Sequence[str]) -> int:
         if list(words[:1]) == [WATCH]:
             return self._watch(words)
+        if _is(words, lambda verb: verb.guided):
+            return self._guide(words)
         code, data = self._asked(words)
         if code == EX_OK:
             self._show(words, data)
         return code
+
+    def once(self, words: Sequence[str]) -> int:
+        """One command, and leave. A test takes the table out of play and puts it back."""
+        if not _is(words, lambda verb: verb.guided):
+            return self.words(words)
+        code, _ = self._asked(["test", "on"])
+        if code != EX_OK:
+            return code
+        code = self.words(words)
+        ended, _ = self._asked(["test", "off"])
+        return code or ended
 
     def prompt(self) -> str:
         """Table, round, phase; that something is wrong; that this is no play."""
@@ -94,6 +113,44 @@ class Session:
         verb, _ = find(words, VERBS)
         self.show(rendered(verb.name, data, self.columns()))
 
+    def _guide(self, words: Sequence[str]) -> int:
+        """Step by step until it is done; Ctrl-C gives it up, and the table is put back."""
+        try:
+            code, data = self._asked(words)
+            while code == EX_OK:
+                self._show_steps(words, data)
+                if data["done"]:
+                    return EX_OK if data["passed"] else EX_FAILED
+                if data["question"]:
+                    code = self._ask_person(data["question"])
+                elif self.listen is None:
+                    self.rest(POLL_S)
+                elif self.listen(POLL_S).strip().lower() in NO:
+                    code, _ = self._asked(["answer", "no"])
+                if code == EX_OK:
+                    code, data = self._asked(words, data["cursor"])
+        except KeyboardInterrupt:
+            code, data = self._asked(["test", "stop"])
+            self.show(["", "given up"] if not self.as_json else [])
+            return EX_FAILED
+        return code
+
+    def _ask_person(self, question: str) -> int:
+        """Yes or no; whoever is not there has not seen it."""
+        said = self.confirm(question).strip().lower()
+        answer = "yes" if said in YES else "no"
+        code, _ = self._asked(["answer", answer])
+        return code
+
+    def _show_steps(self, words: Sequence[str], data: Mapping[str, Any]) -> None:
+        if self.as_json:
+            rows = [json.dumps(step, ensure_ascii=False) for step in data["steps"]]
+            if data["done"]:
+                rows.append(json.dumps(data.get("certificate"), ensure_ascii=False))
+            self.show(rows)
+        elif data["steps"] or data["done"]:
+            self._show(words, data)
+
     def _watch(self, words: Sequence[str]) -> int:
         """Until Ctrl-C: only what is new is asked for."""
         code, data = self._asked(words)
@@ -113,3 +170,12 @@ class Session:
             yield from ([json.dumps(row)] for row in data["readings"])
         elif data["readings"] or data["missed"]:
             yield rendered(WATCH, data, self.columns())
+
+
+def _is(words: Sequence[str], so: Callable[[Verb], bool]) -> bool:
+    """Whether a line is of a verb of this sort; a wrong line is of none, and refused later."""
+    try:
+        verb, _ = find(words, VERBS)
+    except Refused:
+        return False
+    return so(verb)

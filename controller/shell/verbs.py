@@ -9,7 +9,9 @@ from typing import Final, Literal
 Role = Literal["observer", "technician", "supervisor"]
 ROLES: Final[tuple[Role, ...]] = ("observer", "technician", "supervisor")
 """Each may what those before it may."""
-Kind = Literal["device", "seat", "round", "number", "code", "choice", "verb"]
+Kind = Literal[
+    "device", "seat", "round", "number", "code", "choice", "verb", "port", "hex",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Verb:
     words: tuple[Word, ...] = ()
     test: bool = False
     """Only in test mode."""
+    guided: bool = False
+    """A test that goes on step by step: asked again with a cursor until it is done."""
     runbook: str = ""
     """When somebody at the table needs it."""
 
@@ -93,4 +97,33 @@ DOING: Final = (
 )  # fmt: skip
 """None of these moves money."""
 
-VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in (*LOOKING, *DOING)}
+
+def _guided(name: str, help_: str, *words: Word, when: str) -> Verb:
+    return Verb(name, help_, "technician", words, test=True, guided=True, runbook=when)
+
+
+TESTING: Final = (
+    Verb("test on", "take the table out of play and test its devices", "technician",
+         runbook="before any test"),
+    Verb("test off", "end test mode: the table is as it was before", "technician",
+         runbook="after the tests"),
+    Verb("test stop", "give up the test under way", "technician", test=True),
+    Verb("answer", "answer what a test asks; no goes on without it", "technician",
+         (Word("answer", "choice", ("yes", "no")),), test=True),
+    _guided("antenna test", "spot by spot: put a chip there, take it away",
+            Word("seat", "seat", optional=True), when="a chip is not seen"),
+    _guided("cards", "a new deck, every card compared", when="a card was misread"),
+    _guided("cards pattern", "which place each drawn card gets", when="commissioning"),
+    _guided("lamp walk", "seat lamps, beacon and buzzer, one by one", when="a lamp is dark"),
+    _guided("display walk", "known pictures on meter, magic card, prompt and sign",
+            when="a display is dark or wrong"),
+    _guided("sign test", "two texts on the jackpot sign", when="the sign is wrong"),
+    _guided("keys", "press each key; missing ones are listed", when="a key does nothing"),
+    _guided("loopback", "bytes out and back through a loopback plug", Word("port", "port"),
+            when="a device is silent"),
+    _guided("challenge", "a card device proves its program: underfelt firmware challenge",
+            DEVICE, Word("nonce", "hex"), Word("digest", "hex"), when="an inspector asks"),
+)  # fmt: skip
+"""Test mode and its tests: the table is out of play meanwhile."""
+
+VERBS: Final[Mapping[str, Verb]] = {verb.name: verb for verb in (*LOOKING, *DOING, *TESTING)}

@@ -14,7 +14,7 @@ from controller.table.refusals import text_key
 from controller.table.spots import Spot
 from controller.table.stepping import Key, Stepping
 from drivers.base import DeviceState, StateReported
-from drivers.orders import AcknowledgeCredit, AcknowledgeReading, ReleaseCredit
+from drivers.orders import AcknowledgeCredit, AcknowledgeReading, Order, ReleaseCredit
 from drivers.readings import (
     CardEvent,
     CreditOffered,
@@ -54,6 +54,11 @@ class Sensing(Stepping):
         if key is not None:
             self._last_keys[reading.device] = number
             self._out.append(AcknowledgeReading(reading.device, number))
+
+    def tested(self, device: str, key: int) -> list[Order]:
+        """A reading of a test that is on disk: acknowledged, and no fact."""
+        self._last_keys[device] = key
+        return [AcknowledgeReading(device, key)]
 
     def _card_facts(self, reading: cards.CardReading, key: Key | None) -> None:
         if isinstance(reading, CardEvent):

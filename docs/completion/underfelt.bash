@@ -5,7 +5,7 @@ _underfelt() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=
   local -i files=0 chosen=0
   if (( COMP_CWORD == 1 )); then
-    words="settle check-wagers par chips table status shell doctor bundle retire identity journal replay draws config staff link keys accounts jackpot evidence report sim demo --help --version"
+    words="settle check-wagers par chips table status shell firmware doctor bundle retire identity journal replay draws config staff link keys accounts jackpot evidence report sim demo --help --version"
   else
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
       "chips keygen") words="--secret --public --json --help" ;;
@@ -77,6 +77,7 @@ _underfelt() {
           table) words="--config --meter --selection --locked --help" ;;
           status) words="--config --socket --json --help" ;;
           shell) words="--config --socket --json --help" ;;
+          firmware) words="--json --help" ;;
           doctor) words="--config --json --help" ;;
           bundle) words="--config --output --json --help" ;;
           retire) words="--config --json --help" ;;

@@ -50,6 +50,8 @@ class Hub:
         self._bus: BusThread | None = None
         self._pins: PinThread | None = None
         self._closed = False
+        self._probed: tuple[str, Callable[[bytes], None]] | None = None
+        """The line whose driver rests while somebody looks at its raw bytes."""
 
     def start(self) -> None:
         transport = self.layout.transport
@@ -88,12 +90,33 @@ class Hub:
         if self._bus is not None:
             self.run(self._bus.order(order))
 
+    def challenge(self, line: str, nonce: bytes, digest: bytes) -> None:
+        self.run(self.rig.challenge(line, nonce, digest, now_us()))
+
+    def probe(self, line: str, data: bytes, heard: Callable[[bytes], None]) -> bool:
+        """Write raw bytes; what comes back goes to ``heard`` until ``unprobe``."""
+        self.unprobe()
+        port = self._ports.get(line)
+        if port is None or not port.is_open:
+            return False
+        self._probed = (line, heard)
+        port.write(data)
+        return True
+
+    def unprobe(self) -> None:
+        """The driver goes on, with a port that is opened anew."""
+        probed, self._probed = self._probed, None
+        if probed is not None:
+            self._ports[probed[0]].lose("probed")
+
     def run(self, actions: list[object]) -> None:
         """Do what the rig says, in order, and hand its readings on."""
         if self._closed:
             return
         for action in actions:
             match action:
+                case ToLine(line) if self._probed is not None and self._probed[0] == line:
+                    pass
                 case ToLine(line, data):
                     if self.on_frame is not None and self._ports[line].is_open:
                         self.on_frame(line, "out", data, now_us())
@@ -103,6 +126,13 @@ class Hub:
                 case _:
                     self._on_reading(action)
         self._schedule()
+
+    def took(self, line: str, data: bytes) -> bool:
+        """Whether these bytes are for whoever looks at the raw line."""
+        if self._probed is None or self._probed[0] != line:
+            return False
+        self._probed[1](data)
+        return True
 
     # --- what happens --------------------------------------------------------------------------
 
@@ -166,4 +196,6 @@ class _Ends:
         at_us = now_us()
         if self._hub.on_frame is not None:
             self._hub.on_frame(self._name, "in", data, at_us)
+        if self._hub.took(self._name, data):
+            return
         self._hub.run(self._hub.rig.line_received(self._name, data, at_us))

@@ -46,6 +46,7 @@ class CardDevice:
         self.image = f"underfelt simulated {self.MODEL.decode()}".encode()
         self.firmware = hashlib.sha256(self.image).digest()[:8]
         """What it says of itself; ``image`` is what a challenge finds."""
+        self.answers_challenges = True
         self.next_read: str | None = None
         self._rng = rng
         self._line: Line | None = None
@@ -373,7 +374,8 @@ class CardDevice:
                     self._digest.cancel()
                 digest = hashlib.sha256(frame.payload + self.image).digest()[:16]
                 respond = partial(self._send, cdp.RESPONSE, 0, frame.seq, digest)
-                self._digest = self._later(DIGEST_US, respond)
+                if self.answers_challenges:
+                    self._digest = self._later(DIGEST_US, respond)
             case _:
                 return self._command(frame)
         return 0

@@ -116,6 +116,8 @@ def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
         rows.append(f"  trouble: {status['trouble']}")
     for at in status["endpoints"]:
         rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
+    if status["test_mode"]:
+        rows.append(f"  TEST MODE: {', '.join(status['test_mode'])}")
     for meter in meters:
         pending = f", {meter['pending']} pending" if meter["pending"] else ""
         amount = f"{meter['cents'] // 100:,}.{meter['cents'] % 100:02}"

@@ -145,6 +145,7 @@ class Floor:
         match message:
             case Beat():
                 self.counts["beats"] += 1
+                session.test = message.test
                 self._out.append((session, Beat(message.at_ms)))
             case Checkpoint():
                 self.counts["checkpoints"] += 1

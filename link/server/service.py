@@ -108,6 +108,7 @@ class Service:
             "leading": floor is not None,
             "epoch": 0 if floor is None else floor.epoch,
             "tables": 0 if floor is None else len(floor.sessions),
+            "test_mode": [] if floor is None else sorted(s.table for s in floor.sessions if s.test),
             "store": self._store.place,
             "trouble": self._server.trouble,
             "endpoints": self._server.endpoints(),
@@ -129,6 +130,7 @@ class Service:
                 "table": session.table,
                 "journal": session.journal,
                 "version": session.version,
+                "test_mode": session.test,
                 "silent_ms": floor.mono_ms - session.heard_ms,
                 "key": fingerprint(session.key),
             }

@@ -12,7 +12,7 @@ Peer = tuple[int, bytes]
 
 
 class Session:
-    __slots__ = ("heard_ms", "journal", "key", "meters", "peer", "slot", "table", "version")
+    __slots__ = ("heard_ms", "journal", "key", "meters", "peer", "slot", "table", "test", "version")
 
     def __init__(self, peer: Peer, key: KeyRow, journal: str, version: int, heard_ms: int) -> None:
         self.peer, self.key, self.table = peer, key.public, key.table
@@ -21,6 +21,8 @@ class Session:
         """Monotonic."""
         self.meters: tuple[MeterValue, ...] | None = None
         """What it was told last; the same object is not told again."""
+        self.test = False
+        """It is in test mode, as its last heartbeat said."""
         self.slot = -1
         """Where its ack stands among the answers of this group."""
 

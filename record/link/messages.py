@@ -125,6 +125,8 @@ class Beat(Message, frozen=True, tag="beat"):
 
     at_ms: Count
     meters: tuple[MeterValue, ...] = ()
+    test: bool = False
+    """From a table: it is in test mode and nobody can play there (since version 2)."""
 
 
 class Bye(Message, frozen=True, tag="bye"):

@@ -19,6 +19,7 @@ from controller.daemon.replay import replay
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer, TableKey
 from controller.daemon.standing import Opening
+from controller.daemon.testmode import left_on
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -177,6 +178,8 @@ class CrashTable:
         )
         core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
         self.writer = Writer(core, scribe, self.journal, self._selector(replayed))
+        for record in self.journal.records():
+            self.writer.test.left_on = left_on(record.kind, record.body, self.writer.test.left_on)
         if self.scenario.game == "MEGA":
             self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
         self._up = True

@@ -190,6 +190,14 @@ LINES = [
         ),
     ),
     (
+        {"test_mode": {"uid": 1000, "user": "mia"}},
+        (
+            " - E-TBL-019  table: test mode: a technician tests the devices and nobody can play; "
+            "mia has it -> test off in his shell; it ends by itself after 15 minutes without a "
+            "command, or when his connection ends (shell.md)"
+        ),
+    ),
+    (
         {"door_open": True},
         " ! E-TBL-015  door: the cabinet door is open -> close it; find out who opened it",
     ),
@@ -252,7 +260,7 @@ def test_every_code_of_the_table_has_its_line_here_and_on_the_page() -> None:
     shown = {line.split()[1] for _, line in LINES if "E-TBL" in line}
     listed = {one.code for one in faults() if one.code.startswith("E-TBL")}
     assert used == shown == listed
-    assert len(used) == 19
+    assert len(used) == 20
 
 
 # --- the texts ---------------------------------------------------------------------------------

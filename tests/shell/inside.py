@@ -20,9 +20,11 @@ from controller.daemon.desk.desk import Desk
 from controller.daemon.desk.open import acts_of
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Recent
+from controller.daemon.desk.testing import TestDesk
 from controller.daemon.linking import Link
 from controller.daemon.service import Peer, Service
 from controller.daemon.standing import round_body
+from controller.daemon.testmode import TEST
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Writer
 from controller.rules.engine.state import Archive, Phase
@@ -89,8 +91,25 @@ class Quiet:
     async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
         return ask(self.writer)
 
+    async def direct(self, work: Callable[[Writer, int], tuple[Any, Seen]]) -> Seen:
+        """Released orders go nowhere: there are no devices any more."""
+        _, seen = work(self.writer, 0)
+        return seen
+
+    def order(self, order: object) -> None: ...
+
+    def probe(self, *_: object) -> bool:
+        return False
+
+    def unprobe(self) -> None: ...
+
+    def challenge(self, *_: object) -> bool:
+        return False
+
     def stop(self, why: str) -> None:
         self.stopped.append(why)
+
+    def heard(self, reading: object) -> None: ...
 
 
 class Unwritten(Audit):
@@ -101,6 +120,12 @@ class Unwritten(Audit):
 
     async def note(self, uid: int, body: Any) -> None:
         self.kept = [*self.kept[-9:], (uid, body)]
+
+    async def keep(self, kind: str, body: Any) -> None:
+        self.kept = [*self.kept[-9:], (kind, body)]
+
+    async def rows_of(self, kind: str) -> list[dict[str, Any]]:
+        return [body for told, body in self.kept if told == kind]
 
 
 class Inside:
@@ -126,15 +151,19 @@ class Inside:
         verbs = Verbs(config, started, runtime, Link())
         self.reach = Reach(config, started, runtime, Link(), verbs, table.recent)
         audit = Audit(opener(journal, "crash", 30)) if written else Unwritten()
+        self.tests = TestDesk(self.reach, audit)
+        self.reach.test_mode = self.tests.is_on
         self.desk = Desk(
             audit,
-            acts_of(self.reach),
+            acts_of(self.reach, self.tests),
             self.reach.live,
             self.reach.at,
             people=lambda: PEOPLE,
             user_of=_user_of,
             today=lambda: date(2027, 1, 1),
             own_uid=OWN,
+            test_mode=self.tests.is_on,
+            leaving=[self.tests.left],
         )
         self.service = Service(folder / "none.sock", {}, {"shell": self.desk.answer})
         self.before = self.now()
@@ -151,13 +180,25 @@ class Inside:
             dict(state.credits),
             [(n, dict(seat.locked)) for n, seat in sorted(state.seats.items())],
             [one.result for one in state.history],
-            writer.journal.next_seq,
-            writer.journal.head,
+            self.written,
             core.prompt_now(),
             dict(core.chips.tags),
             len(core.outbox),
             dict(writer.counts),
         )
+
+    @property
+    def written(self) -> dict[str, int]:
+        """Records by kind; that test mode began and ended is all that may be written."""
+        counted = self.table.writer.scribe.written
+        return {kind: count for kind, count in counted.items() if kind != TEST}
+
+    async def leave(self) -> None:
+        """Everybody hangs up: test mode ends with it."""
+        for uid in UIDS:
+            self.desk.left(Peer(uid, uid))
+        while self.tests._tasks:
+            await asyncio.gather(*self.tests._tasks)
 
     async def line(self, uid: int, words: Sequence[Any], **more: Any) -> dict[str, Any]:
         return await self.raw(uid, json.dumps({"verb": "shell", "words": words, **more}).encode())

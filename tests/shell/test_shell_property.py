@@ -52,6 +52,8 @@ LINES = st.lists(
             st.sampled_from([name.split() for name in VERBS]),
             st.lists(WORDS, max_size=4),
             st.sampled_from([["device", "shoe"], ["chips", "2"], ["reboot", "yes"]]),
+            st.sampled_from([["test", "on"], ["test", "off"], ["answer", "yes"], ["answer", "no"]]),
+            st.sampled_from([["loopback", "sign"], ["antenna", "test", "2"]]),
         ),
         st.none() | st.integers(-5, 10**6),
     ),
@@ -69,10 +71,12 @@ def test_no_lines_change_what_counts(moment: int, lines: list[tuple[int, list[st
 
     async def ask() -> list[dict[str, Any]]:
         more = [{} if cursor is None else {"cursor": cursor} for *_, cursor in lines]
-        return [
+        found = [
             await desk.line(uid, words, **one)
             for (uid, words, _), one in zip(lines, more, strict=True)
         ]
+        await desk.leave()
+        return found
 
     answers = asyncio.run(ask())
     assert desk.now() == desk.before
@@ -91,7 +95,7 @@ def test_no_lines_change_what_counts(moment: int, lines: list[tuple[int, list[st
 def test_the_comparison_sees_a_verb_that_moves_something() -> None:
     """A desk with a verb that tells the table a wager: it is found."""
     desk = inside("mbs3-plain", Phase.BETTING)
-    acts = acts_of(desk.reach)
+    acts = acts_of(desk.reach, desk.tests)
 
     async def pays(_: Any) -> dict[str, Any]:
         core = desk.table.writer.core

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.entries import dump
+from controller.daemon.entries import dump, load
 from controller.shell.errors import NO_AUDIT, Refused
 from record.journal import Journal, JournalError
 
@@ -104,8 +104,12 @@ class Audit:
         if not self._limiter.writes(uid):
             self._come_back()
             return
+        await self.keep(COMMAND, body)
+
+    async def keep(self, kind: str, body: Mapping[str, Any]) -> None:
+        """A record that is never only counted: a certificate, a challenge."""
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._waiting.append(((COMMAND, body), done))
+        self._waiting.append(((kind, body), done))
         self._work()
         if why := await done:
             raise Refused(NO_AUDIT, f"the audit journal cannot be written: {why}")
@@ -138,6 +142,19 @@ class Audit:
             self._let_go()
             return str(error)
         return ""
+
+    async def rows_of(self, kind: str) -> list[dict[str, Any]]:
+        """Every record of a kind that this journal still has, as far as it can be read."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._read, kind)
+
+    def _read(self, kind: str) -> list[dict[str, Any]]:
+        try:
+            if self._journal is None:
+                self._journal = self._open()
+            return [load(r.body) for r in self._journal.records() if r.kind == kind]
+        except (JournalError, OSError) as error:
+            raise Refused(NO_AUDIT, f"the audit journal cannot be read: {error}") from None
 
     def _let_go(self) -> None:
         journal, self._journal = self._journal, None

@@ -138,7 +138,9 @@ class Desk:
         if words == [HELLO]:
             return None
         parsed = parse(words, self.live())
-        if why := refusal(author, parsed.verb, test_mode=self.test_mode()):
+        at = self.at() if parsed.verb.test else {}
+        going_on = f"round {at['round']}: {at['phase']}" if at.get("in_round") else ""
+        if why := refusal(author, parsed.verb, test_mode=self.test_mode(), in_round=going_on):
             raise why
         return parsed
 

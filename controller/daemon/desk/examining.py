@@ -19,6 +19,7 @@ from controller.daemon.verbs import free_bytes
 from controller.daemon.writer import Writer
 from controller.rules.engine.state import Archive
 from controller.shell.errors import NOT_FOUND, Refused
+from controller.table.asks import Ask
 from controller.table.chips import Chips
 from controller.table.stepping import Key
 from drivers.readings import Antenna
@@ -175,7 +176,7 @@ def waits(writer: Writer) -> dict[str, Any]:
     if writer.locked:
         said = f"The table is locked out: {writer.locked}."
         return {**told, "sentence": said, "clause": "", "keys": [], "asked": "locked out"}
-    ask = core.ask
+    ask = Ask("test mode", ()) if writer.test.is_on else core.ask
     return {
         **told,
         "sentence": sentence(ask),

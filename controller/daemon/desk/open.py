@@ -8,11 +8,12 @@ from controller.daemon.desk.desk import Act, Desk, check_acts
 from controller.daemon.desk.doing import doing
 from controller.daemon.desk.examining import examining
 from controller.daemon.desk.reach import Reach
+from controller.daemon.desk.testing import TestDesk
 
 
-def acts_of(reach: Reach) -> dict[str, Act]:
+def acts_of(reach: Reach, tests: TestDesk) -> dict[str, Act]:
     """Another part adds its verbs here and to the table of verbs."""
-    acts = {**looking(reach), **examining(reach), **doing(reach)}
+    acts = {**looking(reach), **examining(reach), **doing(reach), **tests.acts()}
     check_acts(acts)
     return acts
 
@@ -20,11 +21,21 @@ def acts_of(reach: Reach) -> dict[str, Act]:
 def desk_of(reach: Reach) -> Desk:
     config, writer = reach.config, reach.started.writer
     audit = Audit(opener(config.journal.path, config.name, config.journal.retention_days))
+    tests = TestDesk(reach, audit)
+    reach.test_mode = tests.is_on
+    before = reach.runtime.heard
+
+    def heard(reading: object) -> None:
+        before(reading)
+        tests.take(reading)
+
+    reach.runtime.heard = heard
     return Desk(
         audit,
-        acts_of(reach),
+        acts_of(reach, tests),
         reach.live,
         reach.at,
         people=lambda: () if writer.chosen is None else writer.chosen.people,
-        test_mode=reach.test_mode,
+        test_mode=tests.is_on,
+        leaving=[tests.left],
     )

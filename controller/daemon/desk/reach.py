@@ -36,7 +36,8 @@ class Reach:
         seats = [str(seat) for seat in range(1, self.config.table.seats + 1)]
         if any(seat == 0 for seat, _ in self.config.layout.spots.values()):
             seats.append("pot")
-        return {"device": self.devices(), "seat": seats}
+        ports = [line.name for line in self.config.layout.lines]
+        return {"device": self.devices(), "seat": seats, "port": ports}
 
     def devices(self) -> list[str]:
         return sorted(self.started.rig.counters())
@@ -50,6 +51,7 @@ class Reach:
             "game": status["game"],
             "round": status["round"],
             "phase": status["phase"],
+            "in_round": status["in_round"],
             "troubles": len(worse),
             "test_mode": self.test_mode(),
         }

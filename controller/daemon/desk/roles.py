@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from controller.config.people import ShellPerson
-from controller.shell.errors import EXPIRED, NOBODY, ROLE, TEST_MODE, Refused
+from controller.shell.errors import EXPIRED, IN_ROUND, NOBODY, ROLE, TEST_MODE, Refused
 from controller.shell.verbs import ROLES, Role, Verb
 
 
@@ -44,11 +44,13 @@ def author_of(
     return Author(uid, user, None), Refused(NOBODY, f"uid {uid} ({named}) has no role here")
 
 
-def refusal(author: Author, verb: Verb, *, test_mode: bool) -> Refused | None:
-    """Why this author may not use this verb now, or None."""
+def refusal(author: Author, verb: Verb, *, test_mode: bool, in_round: str = "") -> Refused | None:
+    """Why this author may not use this verb now, or None. ``in_round``: what goes on."""
     if author.role is None or ROLES.index(author.role) < ROLES.index(verb.role):
         said = f"{verb.name} is for a {verb.role}; {author.user or author.uid} is "
         return Refused(ROLE, said + (f"a {author.role}" if author.role else "nobody"))
+    if verb.test and in_round:
+        return Refused(IN_ROUND, f"{verb.name} needs test mode: not now, {in_round}")
     if verb.test and not test_mode:
         return Refused(TEST_MODE, f"{verb.name} needs test mode")
     return None

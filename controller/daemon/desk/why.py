@@ -34,6 +34,7 @@ _FROZEN: Final = "the round stands still until the supervisor rules: "
 
 REASONS: Final[Mapping[str, Reason]] = {
     "power fail": Reason("the power is failing; nothing is taken until it is back"),
+    "test mode": Reason("a technician tests the devices; play goes on after his test off"),
     "overrun": Reason("readings were lost and everything is being read anew"),
     "card device": Reason(_CARDS, "deal"),
     "card jam": Reason("the card device is jammed: clear it", "deal"),

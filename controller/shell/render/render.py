@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from controller.shell.render import closer, house, table
+from controller.shell.render import closer, house, table, tests
 from controller.shell.render.text import plain, wrapped
+from controller.shell.verbs import TESTING
 
 Render = Callable[[Mapping[str, Any], int], Iterator[str]]
 RENDERS: Final[Mapping[str, Render]] = {
@@ -26,6 +27,11 @@ RENDERS: Final[Mapping[str, Render]] = {
     "safe-mode": house.safe_mode,
     "reboot": house.reboot,
     "bundle": house.bundle,
+    "test on": tests.mode,
+    "test off": tests.mode,
+    **{verb.name: tests.guided for verb in TESTING if verb.guided},
+    "test stop": tests.guided,
+    "answer": tests.guided,
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.link.outbox import RESEND_MS, WINDOW
-from controller.link.session import CHECKPOINT_MS, REFUSED_MS, Fetch
+from controller.link.session import CHECKPOINT_MS, REFUSED_MS, Fetch, Send
 from record.link.events import Reversed, Wager
 from record.link.messages import Ack, Beat, Bye, Checkpoint, Event, Hello, Noted, Refused, Welcome
 from tests.link.client.model import Committed, Lies, ModelServer, World, contributed
@@ -199,6 +199,24 @@ def test_a_clock_that_is_put_back_makes_no_old_answer_new() -> None:
     beats = [m.at_ms for m in world.sent if isinstance(m, Beat)]
     assert len(set(beats)) == len(beats)
     assert world.pulses[-1][0] - world.pulses[-1][1] <= 10
+
+
+def test_test_mode_is_told_at_once_and_with_every_beat_to_a_server_that_knows_it() -> None:
+    world = opened(World([ModelServer(beat_ms=1_000)]))
+    world.sent.clear()
+    (told,) = world.session.tests(True, world.now)
+    assert isinstance(told, Send)
+    assert isinstance(told.message, Beat)
+    assert told.message.test
+    assert world.session.tests(True, world.now) == []
+    world.run(3_000)
+    assert {m.test for m in world.sent if isinstance(m, Beat)} == {True}
+    world.session.version = 1
+    world.session.tests(False, world.now)
+    (older,) = world.session.tests(True, world.now)
+    assert isinstance(older, Send)
+    assert isinstance(older.message, Beat)
+    assert not older.message.test
 
 
 def test_a_half_open_line_is_dead_within_three_beats() -> None:

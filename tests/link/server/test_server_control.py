@@ -56,11 +56,23 @@ def test_status_meters_tables_pools(live: Live, house: House) -> None:
         {"pool": "main", "level": "grand", "cents": 100_000, "generation": 1, "pending": 0}
     ]
     (table,) = ask(path_of(live), {"verb": "tables"})["tables"]
-    assert (table["table"], table["version"]) == ("table-1", 2)
+    assert (table["table"], table["version"], table["test_mode"]) == ("table-1", 2, False)
     pools = ask(path_of(live), {"verb": "pools"})
     assert [row["level"] for row in pools["levels"]] == ["grand"]
     display = [row for row in pools["balances"] if row["account"] == "display"]
     assert display[0]["units"] == 100_000 * 1_000_000
+
+
+def test_a_table_in_test_mode_is_seen_on_the_floor(live: Live, house: House) -> None:
+    table_1 = house.stranger("table-1", live)
+    table_1.join()
+    assert ask(path_of(live), {"verb": "status"})["test_mode"] == []
+    table_1.send({"t": "beat", "at_ms": 1, "test": True})
+    live.until(lambda: ask(path_of(live), {"verb": "status"})["test_mode"] == ["table-1"])
+    (table,) = ask(path_of(live), {"verb": "tables"})["tables"]
+    assert table["test_mode"] is True
+    table_1.send({"t": "beat", "at_ms": 2})
+    live.until(lambda: ask(path_of(live), {"verb": "status"})["test_mode"] == [])
 
 
 @pytest.mark.parametrize(

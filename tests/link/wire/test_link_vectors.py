@@ -74,7 +74,7 @@ def test_what_is_no_message_is_refused_and_named(row: dict[str, Any]) -> None:
 
 def test_a_frame_is_measured_before_it_is_read() -> None:
     fits = b'{"t":"beat","at_ms":1}'.ljust(LONGEST)
-    assert repr(codec.from_table(fits)) == "Beat(at_ms=1, meters=())"
+    assert repr(codec.from_table(fits)) == "Beat(at_ms=1, meters=(), test=False)"
     for reader in READERS.values():
         with pytest.raises(codec.WireError) as refused:
             reader(fits + b" ")

@@ -1,0 +1,251 @@
+"""Test mode at the shell: one holder, one guided test at a time; nothing of it can move money.
+
+Everything here is of the loop. The writer decides whether test mode may begin, writes down that it
+began and why it ended, and puts the table back; this part runs the tests and asks the devices.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from datetime import datetime
+from typing import Any, Final, cast
+
+from controller.daemon.desk.audit import Audit
+from controller.daemon.desk.desk import Act, Asked
+from controller.daemon.desk.reach import Reach
+from controller.daemon.desk.trials import Trials
+from controller.daemon.service import Peer
+from controller.shell.errors import IN_ROUND, TAKEN, TEST_MODE, WORD, Refused
+from controller.testing.lines import LoopTest
+from controller.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
+from drivers.base import DeviceIdentified, Identity
+from drivers.transport.clock import now_us
+
+IDLE_S: Final = 15 * 60.0
+TICK_S: Final = 0.1
+CERTIFICATE: Final = "certificate"
+Make = Callable[[Asked], Awaitable[Guided]]
+
+
+class TestDesk:
+    """``idle_s``: without a command for so long it ends by itself."""
+
+    def __init__(self, reach: Reach, audit: Audit, idle_s: float = IDLE_S) -> None:
+        self._reach, self._audit, self._idle_s = reach, audit, idle_s
+        self._holder: Peer | None = None
+        self._by: Mapping[str, Any] = {}
+        self._guided: Guided | None = None
+        self._wrapped: dict[str, Any] | None = None
+        """The certificate, once it is on disk and the table shows again what it showed."""
+        self._idle: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.identities: dict[str, Identity] = {}
+        self._trials = Trials(reach, audit, self.identities)
+
+    def acts(self) -> dict[str, Act]:
+        guided = {name: self._guiding(make) for name, make in self._trials.makers().items()}
+        return {
+            "test on": self._on,
+            "test off": self._off,
+            "test stop": self._stop,
+            "answer": self._answer,
+            **guided,
+        }
+
+    def is_on(self) -> bool:
+        return bool(self._reach.runtime.status.get("test_mode"))
+
+    # --- beginning and ending ------------------------------------------------------------------
+
+    async def _on(self, asked: Asked) -> Mapping[str, Any]:
+        if self._holds(asked):
+            self._touch()
+            return self._told()
+        by = asked.author.row()
+        blocked = await self._reach.runtime.direct(lambda writer, _: writer.begin_test(by))
+        if blocked is not None:
+            raise Refused(TAKEN if blocked.taken else IN_ROUND, blocked.why)
+        self._holder, self._by = asked.peer, by
+        self._touch()
+        return self._told()
+
+    async def _off(self, asked: Asked) -> Mapping[str, Any]:
+        self._must_hold(asked)
+        await self._end("test off")
+        return self._told()
+
+    def left(self, peer: Peer) -> None:
+        """A connection has ended: a test mode that nobody holds is over."""
+        if self._holder is not None and peer.number == self._holder.number:
+            self._soon(self._end("the connection ended"))
+
+    async def _end(self, why: str) -> None:
+        if self._holder is None:
+            return
+        self._holder = None
+        for timer in (self._idle, self._timer):
+            if timer is not None:
+                timer.cancel()
+        self._idle = self._timer = None
+        guided, self._guided, self._wrapped = self._guided, None, None
+        if guided is not None and not guided.done:
+            guided.stop(f"given up: {why}")
+            await self._audit.keep(CERTIFICATE, self._certificate(guided))
+        self._reach.runtime.unprobe()
+        await self._reach.runtime.direct(lambda writer, at_us: (writer.end_test(why, at_us), None))
+
+    def _touch(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._forgotten)
+
+    def _forgotten(self) -> None:
+        self._soon(self._end(f"no command for {self._idle_s:.0f} s"))
+
+    def _holds(self, asked: Asked) -> bool:
+        holder = self._holder
+        return self.is_on() and holder is not None and holder.number == asked.peer.number
+
+    def _must_hold(self, asked: Asked) -> None:
+        if not self.is_on():
+            raise Refused(TEST_MODE, "test mode is off")
+        if not self._holds(asked):
+            who = self._by.get("user") or self._by.get("uid", "somebody")
+            raise Refused(TAKEN, f"{who} has test mode, in another connection")
+
+    def _told(self) -> dict[str, Any]:
+        told = self._reach.runtime.status.get("test_mode")
+        return {"test_mode": told is not None, "by": told, "idle_s": int(self._idle_s)}
+
+    # --- guided tests --------------------------------------------------------------------------
+
+    def _guiding(self, make: Make) -> Act:
+        async def act(asked: Asked) -> Mapping[str, Any]:
+            self._must_hold(asked)
+            if asked.cursor is None:
+                await self._begin(await make(asked))
+            return self._progress(asked.cursor or 0)
+
+        return act
+
+    async def _begin(self, guided: Guided) -> None:
+        self._touch()
+        await self._give_up("another test was begun")
+        self._guided, self._wrapped = guided, None
+        if guided.draws_cards:
+            await self._reach.runtime.direct(lambda writer, _: (writer.test_cards(True), None))
+        self._do(guided.begin(now_us()))
+        self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+
+    async def _stop(self, asked: Asked) -> Mapping[str, Any]:
+        self._must_hold(asked)
+        self._touch()
+        await self._give_up("given up")
+        return self._progress(0 if self._guided is None else len(self._guided.steps))
+
+    async def _give_up(self, why: str) -> None:
+        guided = self._guided
+        if guided is not None and self._wrapped is None:
+            guided.stop(why)
+            await self._wrap_up(guided)
+
+    async def _answer(self, asked: Asked) -> Mapping[str, Any]:
+        self._must_hold(asked)
+        self._touch()
+        if self._guided is None or self._guided.done:
+            raise Refused(WORD, "no test waits for an answer")
+        self._do(self._guided.answer(cast(Answer, asked.words["answer"]), now_us()))
+        return self._progress(len(self._guided.steps))
+
+    def take(self, reading: object) -> None:
+        """Of every reading, before anything is made of it."""
+        if isinstance(reading, DeviceIdentified):
+            self.identities[reading.device] = reading.identity
+        guided = self._guided
+        if guided is not None and not guided.done:
+            steps = len(guided.steps)
+            self._do(guided.take(reading, now_us()))
+            if len(guided.steps) > steps:
+                self._touch()
+
+    def _tick(self) -> None:
+        self._timer = None
+        guided = self._guided
+        if guided is None:
+            return
+        if not self.is_on():  # the writer has ended it: the power fails
+            self._soon(self._end("ended by the table"))
+            return
+        if not guided.done:
+            self._do(guided.advance(now_us()))
+        if guided.done:
+            self._soon(self._wrap_up(guided))
+        else:
+            self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+
+    def _do(self, wishes: Wishes) -> None:
+        """On the next turn of the loop: an order must not walk back into whoever speaks."""
+        for wish in wishes:
+            asyncio.get_running_loop().call_soon(self._wish, wish)
+
+    def _wish(self, wish: Wish) -> None:
+        runtime = self._reach.runtime
+        if self._holder is None:
+            return
+        match wish:
+            case Probe(line, data):
+                opened = runtime.probe(line, data, lambda back: self.take(Looped(line, back)))
+                if not opened and isinstance(self._guided, LoopTest):
+                    self._guided.not_open()
+            case Challenge(device, nonce, digest):
+                runtime.challenge(device, nonce, digest)
+            case _:
+                runtime.order(wish)
+
+    async def _wrap_up(self, guided: Guided) -> None:
+        """The table shows again what it showed, and the certificate is on disk."""
+        if self._wrapped is not None or self._guided is not guided:
+            return
+        runtime = self._reach.runtime
+        runtime.unprobe()
+        await runtime.direct(lambda writer, _: (writer.test_picture(), None))
+        certificate = self._certificate(guided)
+        await self._audit.keep(CERTIFICATE, certificate)
+        if self._guided is guided:
+            self._wrapped = certificate
+
+    def _certificate(self, guided: Guided) -> dict[str, Any]:
+        reach = self._reach
+        devices = {
+            name: {"model": one.model, "serial": one.serial, "firmware": one.firmware}
+            for name, one in sorted(self.identities.items())
+        }
+        return {
+            **guided.certificate(),
+            "table": reach.config.name,
+            "at": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "by": dict(self._by),
+            "devices": devices,
+        }
+
+    def _progress(self, cursor: int) -> dict[str, Any]:
+        guided = self._guided
+        if guided is None:
+            return {"steps": [], "cursor": 0, "done": True, "passed": False, "question": ""}
+        done = self._wrapped is not None
+        told = {
+            "test": guided.name,
+            "steps": list(guided.after(cursor)),
+            "cursor": len(guided.steps),
+            "done": done,
+            "passed": done and guided.passed,
+            "question": guided.question,
+        }
+        return {**told, "certificate": self._wrapped} if done else told
+
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

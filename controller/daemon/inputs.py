@@ -1,0 +1,84 @@
+"""What goes into the writer, and what it lets go of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from controller.daemon.changing import Reloaded
+from controller.link.hearing import Heard
+from controller.rules.engine import facts as f
+from drivers.orders import Order
+from record.link.messages import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: whatever waits for it may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact from a part of the table that is no device: link, supervisor socket."""
+
+    what: f.What
+    by: f.Source
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A record for the journal that no fact carries: an alarm of the runtime, a lock-out."""
+
+    kind: str
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Overrun:
+    """Too many readings at once: ``lost`` of them since the start. The round holds."""
+
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """Everything has been read anew since that many were lost."""
+
+    lost: int
+
+
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | object
+"""Anything else is a reading of a device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a group leaves behind, durable by now."""
+
+    orders: tuple[Order, ...]
+    effects: tuple[object, ...]
+    """For the link and whoever else is not at the table."""
+    wake_us: int | None
+    status: Mapping[str, Any]
+    outbox: tuple[Event, ...] = ()
+    """New events for the link server; those of earlier groups stand in the journal."""
+    sent: int = 0
+    """Number of the last event."""
+
+
+class JournalLike(Protocol):
+    journal_id: str
+
+    @property
+    def next_seq(self) -> int: ...
+
+    @property
+    def head(self) -> bytes: ...
+
+    @property
+    def full(self) -> bool: ...
+
+    def sync(self) -> None: ...
+
+    def prepare(self) -> None: ...

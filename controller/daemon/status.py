@@ -1,0 +1,67 @@
+"""What a writer says of its table after every group: for people, metrics and the link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from controller.rules.engine.state import Phase
+
+if TYPE_CHECKING:
+    from controller.daemon.writer import Writer
+
+
+def status_of(writer: Writer) -> dict[str, Any]:
+    state, health = writer.core.state, writer.core.health
+    return {
+        "game": state.rules.book.key,
+        "phase": state.phase.value,
+        "round": state.round_no,
+        "in_round": state.phase is not Phase.IDLE,
+        "progressive": state.rules.book.progressive is not None,
+        "link_up": state.link_up,
+        "jackpot_cents": state.meter,
+        "awards": [
+            {
+                "award": a.award,
+                "round": a.round_no,
+                "seat": a.seat,
+                "cents": a.cents,
+                "state": a.state,
+                "share": a.share,
+            }
+            for a in state.awards
+            if a.pending
+        ],
+        "supply_low": health.low_supply,
+        "power_failing": health.power_fail,
+        "door_open": health.door,
+        "card_devices": sorted(health.card_devices),
+        "safe_mode": writer.core.options.safe_mode,
+        "locked": writer.locked,
+        "gaming_day": _gaming_day(writer),
+        "journal": {
+            "id": writer.journal.journal_id,
+            "next_seq": writer.journal.next_seq,
+            "head": writer.journal.head.hex(),
+            "full": writer.journal.full,
+        },
+        "devices": {name: dict(told) for name, told in sorted(writer.devices.items())},
+        "prompt": list(_prompt(writer)),
+        "test_mode": writer.test.told(),
+        "alarms": list(writer.alarms),
+        "alarm_counts": dict(writer.alarm_counts),
+        "configuration": writer.changing.in_force,
+        "configuration_change": writer.changing.told(writer.verdict()),
+        "counts": dict(writer.counts),
+    }
+
+
+def _prompt(writer: Writer) -> tuple[str, ...]:
+    """The four lines as the dealer has them."""
+    return writer.test.lines(writer.core) if writer.test.is_on else writer.core.prompt_now()
+
+
+def _gaming_day(writer: Writer) -> dict[str, Any]:
+    day = writer.scribe.memory.day
+    rounds = day.rounds.settled + day.rounds.void + day.rounds.held
+    return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}

@@ -1,0 +1,176 @@
+"""Test mode, as the writer keeps it: the table stands still, and no reading becomes a fact.
+
+Pure. What a device says is put in one of five places; what must not be lost waits until the end.
+The state before and after is the same, and the records of begin and end say so with its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, Protocol
+
+from controller.daemon.entries import load
+from controller.rules.engine.state import Phase
+from controller.table.core import TableCore
+from controller.table.prompt import Lines, spread
+from controller.table.sensing import ACCEPTORS
+from controller.table.texts import COLUMNS
+from drivers.base import StateReported
+from drivers.orders import (
+    SEATS,
+    EnableAcceptors,
+    Lamp,
+    LockCards,
+    Order,
+    ShowLamps,
+    ShowPrompt,
+    WatchAntennas,
+)
+from drivers.readings import (
+    CardEvent,
+    CardRead,
+    CreditReturned,
+    CreditTaken,
+    PacketRead,
+    SupplyRead,
+    SwitchRead,
+)
+
+TEST: Final = "test"
+"""The kind of its records in the table's journal."""
+BEGIN: Final = "begin"
+END: Final = "end"
+READING: Final = "reading"
+RESTARTED: Final = "the table started again"
+POWER: Final = "the power fails"
+LOADS: Final = ("loaded", "shuffle ended")
+_OFF: Final[Lamp] = "off"
+_CARDS: Final = (CardRead, PacketRead, CardEvent)
+
+Place = Literal["table", "later", "card", "power", "nowhere"]
+
+
+class Blocked(NamedTuple):
+    """Why there is no test mode now. ``taken``: because somebody has it."""
+
+    why: str
+    taken: bool = False
+
+
+class Stands(Protocol):
+    """The table's writer, as far as it decides."""
+
+    locked: str
+    core: TableCore
+    test: TestMode
+
+    @property
+    def is_full(self) -> bool: ...
+
+
+@dataclass(slots=True)
+class TestMode:
+    by: Mapping[str, Any] | None = None
+    """Who has it: uid, user, role. None: it is off."""
+    cards: bool = False
+    """Cards may be drawn: the test of the card device is under way."""
+    drawn: int = 0
+    """Cards drawn since a deck was last loaded."""
+    left_on: bool = False
+    """The run before this one ended in test mode."""
+    _later: list[object] = field(default_factory=list)
+    _levels: dict[tuple[str, str], object] = field(default_factory=dict)
+    """The last word of acceptors and of every switch that makes facts."""
+
+    @property
+    def is_on(self) -> bool:
+        return self.by is not None
+
+    def told(self) -> dict[str, Any] | None:
+        return None if self.by is None else {**self.by, "cards": self.cards}
+
+    def place(self, one: object) -> Place:
+        """Where a reading goes while the test is on; what must wait is kept here."""
+        match one:
+            case SwitchRead(name="power_fail", on=True):
+                return "power"
+            case StateReported(device=device) if device == ACCEPTORS:
+                self._levels["state", device] = one
+                return "later"
+            case SwitchRead(name=name) if name.startswith("progressive"):
+                self._levels["switch", name] = one
+                return "later"
+            case StateReported() | SupplyRead() | SwitchRead():
+                return "table"
+            case CardRead() | PacketRead() | CardEvent() if self.cards:
+                return "card" if one.key else "nowhere"
+            case CardRead() | PacketRead() | CardEvent() | CreditTaken() | CreditReturned():
+                self._later.append(one)
+                return "later"
+            case _:
+                return "nowhere"  # keys, chips, credits that are offered: nothing of it counts
+
+    def drew(self, reading: object) -> dict[str, Any]:
+        """A reading of the card test, as its record: which it was, not which card."""
+        assert isinstance(reading, _CARDS)
+        if isinstance(reading, CardEvent):
+            self.drawn = 0 if reading.kind in LOADS else self.drawn
+        else:
+            self.drawn += 1
+        return {"event": READING, "device": reading.device, "key": reading.key}
+
+    def later(self, fact: object) -> None:
+        """Told by another part of the table: it waits."""
+        self._later.append(fact)
+
+    def off(self) -> list[object]:
+        """It ends; what has waited, in order."""
+        waited = [*self._levels.values(), *self._later]
+        self.by, self.cards, self._later, self._levels = None, False, [], {}
+        return waited
+
+    def lines(self, core: TableCore) -> Lines:
+        texts = core.prompter.texts
+        user = str((self.by or {}).get("user", ""))
+        first = spread(texts["state"]["test mode"], f"R {core.state.round_no}")
+        named = "".join(c if " " <= c <= "}" and c != "\\" else "?" for c in user.upper())
+        return first, named[:COLUMNS], texts["ask"]["test mode"], ""
+
+    def orders(self, core: TableCore) -> list[Order]:
+        """The table out of play: nothing is taken, nothing is given, everybody sees it."""
+        return [
+            LockCards(True),
+            EnableAcceptors(frozenset()),
+            WatchAntennas(frozenset()),
+            ShowLamps((_OFF,) * SEATS, beacon=True),
+            ShowPrompt(self.lines(core)),
+        ]
+
+
+def blocked(writer: Stands) -> Blocked | None:
+    """Only a table that is between rounds, with nothing locked or waiting, can be tested."""
+    core = writer.core
+    state = core.state
+    if writer.test.by is not None:
+        by = writer.test.by
+        return Blocked(f"{by.get('user') or by.get('uid')} has test mode", taken=True)
+    if writer.locked:
+        return Blocked(f"the table is locked out: {writer.locked}")
+    if state.phase is not Phase.IDLE:
+        return Blocked(f"round {state.round_no}: {state.phase.value}")
+    if waiting := [award for award in state.awards if award.pending]:
+        return Blocked(f"{len(waiting)} jackpot{'s wait' if waiting[1:] else ' waits'} for people")
+    if core.credits.untaken or core.credits.doubt:
+        return Blocked("a credit is still on its way into an acceptor")
+    if core.health.power_fail or core.health.overrun:
+        return Blocked("the power fails, or readings were lost: wait until all is read anew")
+    if writer.is_full:
+        return Blocked("the disk is full: what is done could not be written down")
+    return None
+
+
+def left_on(kind: str, body: bytes, before: bool) -> bool:
+    """Did a run end in test mode? Asked of one record of its journal after the other."""
+    event = load(body).get("event") if kind == TEST else ""
+    return event == BEGIN if event in (BEGIN, END) else before
