@@ -13,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -182,7 +183,8 @@ class Instance:
         assert self._server is not None
         os.killpg(self._server.pid, signal.SIGKILL)
         for child in self._children():
-            os.kill(child, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
         self._server.wait()
         self._server = None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
@@ -190,7 +192,8 @@ class Instance:
     def tell(self, how: signal.Signals) -> None:
         """To every process of it: SIGSTOP freezes the whole server, SIGCONT thaws it."""
         for process in {self.pid, *self._children()}:
-            os.kill(process, how)
+            with suppress(ProcessLookupError):  # a backend that has just ended by itself
+                os.kill(process, how)
 
     def _children(self) -> list[int]:
         """Backends are session leaders of their own: found by their folder, killed by their id."""

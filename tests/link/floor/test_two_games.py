@@ -1,8 +1,9 @@
 """Two tables of different games play for one jackpot, with real processes and real sockets.
 
 A royal flush at one and a straight flush at the other are claimed while the server is busy, so that
-it takes both in the same instant. What is paid then depends on the policy for ties alone; under
-``strict_order`` also on which claim the server read first, and both ways are written down here.
+it takes both in the same instant. What is paid then depends on the policy for ties, and on which
+claim the server read first: a smaller share before the whole jackpot is locked at once, whatever
+the policy. Both ways are written down here.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ PAID: dict[str, dict[str, tuple[int, int, int]]] = {
         "royal flush": (5_000_030, 500_000, 4_500_000),
         "straight flush": (4_500_027, 500_003, BASE),
     },
-    "same_cycle_full": dict.fromkeys(HANDS, (5_000_030, 500_003, BASE)),
+    "same_cycle_full": {
+        "royal flush": (5_000_030, 500_003, BASE),
+        "straight flush": (4_500_027, 500_003, BASE),
+    },
     "share": dict.fromkeys(HANDS, (4_500_027, 500_003, BASE)),
 }
 """By policy and by the hand whose claim came first: cents of the royal flush, cents of the straight
