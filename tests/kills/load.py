@@ -144,7 +144,7 @@ class Load:
             events = self._group(bodies)
             journal = self._journal
             end = {"next_seq": journal.next_seq, "head": journal.head.hex()}
-            client.released(events, end, self._sent)
+            client.released(events, {"journal": end}, self._sent)
         self._journal.prepare()
 
 

@@ -45,10 +45,10 @@ def watched(path: Path) -> type[LinkClient]:
     notebook = Notebook(path)
 
     class Watched(LinkClient):
-        def released(self, outbox: Sequence[Event], journal: Mapping[str, Any], sent: int) -> None:
+        def released(self, outbox: Sequence[Event], status: Mapping[str, Any], sent: int) -> None:
             if outbox:
                 notebook.note("w", sent)
-            super().released(outbox, journal, sent)
+            super().released(outbox, status, sent)
 
         def _take(self, frames: list[bytes]) -> None:
             notebook.heard(frames[0])

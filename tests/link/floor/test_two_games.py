@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -57,15 +58,17 @@ flush, the meter afterwards."""
 
 
 class Busy(SystemClock):
-    """The server's clock; while it is held the server does nothing."""
+    """The server's clock. While it is held the server does nothing; then it stands still until both
+    claims are taken, so that they come in one millisecond however slow the machine is."""
 
     def __init__(self) -> None:
         self.free = threading.Event()
         self.free.set()
+        self.stands = 0
 
     def now_ms(self) -> int:
         assert self.free.wait(LIMIT_S)
-        return super().now_ms()
+        return self.stands or super().now_ms()
 
 
 class Table:
@@ -179,7 +182,10 @@ def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: P
             assert live.meter() == FULL
             clock.free.clear()
             live.until(lambda: royal.claimed() and straight.claimed(), LIMIT_S)
+            clock.stands = time.time_ns() // 1_000_000
             clock.free.set()
+            live.until(lambda: len(awards_of(live)) == 2, LIMIT_S)
+            clock.stands = 0
             live.until(
                 lambda: [a["state"] for a in awards_of(live).values()] == ["locked"] * 2, LIMIT_S
             )
@@ -219,7 +225,8 @@ def check_evidence(house: House, award: dict[str, Any], table: Table) -> None:
     assert (found["problems"], found["amount_cents"]) == ([], award["cents"])
     assert (found["missing"], found["state"]) == ([], "paid")
     assert set(found["cards"]) <= set(found["cards_in_frames"])
-    assert sum(line["units"] for line in found["lines"]) >= BASE * 900_000
+    if award["hand"] == "royal flush":  # the other may be the house's top-up, of no contribution
+        assert sum(line["units"] for line in found["lines"]) >= BASE * 900_000
 
 
 def check_store(store: Store) -> None:
