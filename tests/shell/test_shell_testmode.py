@@ -221,6 +221,7 @@ def test_one_command_takes_the_table_out_and_puts_it_back(sitting: Sitting) -> N
     sitting.until(lambda: not sitting.status()["test_mode"], "out of test mode")
 
 
+@pytest.mark.slow  # without a terminal the test may be over before anybody has looked
 def test_ctrl_c_gives_a_test_up_and_the_table_is_put_back(sitting: Sitting) -> None:
     before = sitting.prompt()
     path = str(sitting.run / "service.sock")
