@@ -31,7 +31,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.bundle": ("controller", "record"),
     "controller.link": ("controller", "record", "msgspec"),
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
-    "controller.link.once": ("record", "zmq"),
+    "controller.link.once": ("controller.link.dealer", "record", "zmq"),
+    "controller.link.dealer": ("record", "zmq"),
     "controller.testing": (
         "controller.testing",
         "controller.rules.cards",

@@ -12,16 +12,16 @@ from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
-from controller.daemon.identity import program_hash
-from controller.daemon.linking import link_keys
+from controller.daemon.linking import identity_of, link_keys
 from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
+from controller.link.session import Head
 from controller.rules.errors import UnderfeltError
 from record.arguments import Arguments
 from record.journal import JournalError
 from record.journal.reader import JournalReader, Report
 from record.link.keys import KeyFileError
-from record.link.messages import VERSIONS, Checkpoint, FromServer, Hello, Refused, Welcome
+from record.link.messages import Checkpoint, FromServer, Refused, Welcome
 
 EX_UNAVAILABLE: Final = 69
 EX_TEMPFAIL: Final = 75
@@ -101,8 +101,9 @@ def _sealed(config: LiveConfig) -> bool:
     try:
         events = started.replayed.memory.sent or 0
         journal = started.journal
-        head = journal.next_seq - 1, journal.head.hex()
-        first = greet(*_who(config), (_hello(config, journal.journal_id, events, *head),))[0]
+        head = Head(events, journal.next_seq - 1, journal.head.hex())
+        hello = identity_of(config, journal.journal_id).hello(head)
+        first = greet(*_who(config), (hello,))[0]
         if not isinstance(first, Welcome) or first.n != events:
             taken = first.n if isinstance(first, Welcome) else 0
             said = first.text if isinstance(first, Refused) else f"it has {taken} of {events}"
@@ -124,26 +125,12 @@ def _end(folder: Path) -> tuple[Report, int]:
 
 
 def _told(config: LiveConfig, report: Report, events: int) -> list[FromServer]:
-    end = report.last_seq, report.head.hex()
-    hello = _hello(config, report.journal_id, events, *end)
-    return greet(*_who(config), (hello, Checkpoint(*end, time.time_ns() // 1_000_000)))
+    end = Head(events, report.last_seq, report.head.hex())
+    hello = identity_of(config, report.journal_id).hello(end)
+    last = Checkpoint(end.seq, end.hash, time.time_ns() // 1_000_000)
+    return greet(*_who(config), (hello, last))
 
 
 def _who(config: LiveConfig) -> tuple[tuple[str, ...], Any]:
     assert config.link is not None
     return config.link.endpoints, link_keys(config)
-
-
-def _hello(config: LiveConfig, journal: str, events: int, seq: int, head: str) -> Hello:
-    return Hello(
-        versions=VERSIONS,
-        table=config.name,
-        journal=journal,
-        sent=events,
-        seq=seq,
-        head=head,
-        game=config.game,
-        program=program_hash(),
-        configuration=config.effective_hash,
-        meter_rule=config.settings.meter_rule,
-    )

@@ -64,6 +64,17 @@ class Link:
         return {} if self._client is None else self._client.fingerprints()
 
 
+def identity_of(config: LiveConfig, journal_id: str) -> Identity:
+    return Identity(
+        config.name,
+        journal_id,
+        config.game,
+        program_hash(),
+        config.effective_hash,
+        config.settings.meter_rule,
+    )
+
+
 def link_of(
     config: LiveConfig,
     keys: tuple[SecretKey, str] | None,
@@ -79,16 +90,8 @@ def link_of(
     def keep(seq: int) -> None:
         journal.keep_from_seq = seq
 
-    identity = Identity(
-        config.name,
-        journal.journal_id,
-        config.game,
-        program_hash(),
-        config.effective_hash,
-        config.settings.meter_rule,
-    )
     client = LinkClient(
-        identity,
+        identity_of(config, journal.journal_id),
         config.link.endpoints,
         Keys(*keys),
         Cursor(config.journal.path, places),

@@ -13,6 +13,7 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from controller.daemon.troubles import Trouble
+from controller.link.dealer import dealer
 from record.link.keys import SecretKey
 
 UNREACHABLE: Final = "E-DOC-070"
@@ -48,21 +49,18 @@ def link(endpoints: tuple[str, ...], secret: SecretKey, server_key: str) -> Iter
 def handshake(endpoint: str, secret: SecretKey, server_key: str) -> str:
     """The code of what went wrong, or nothing."""
     context = zmq.Context()
-    dealer = context.socket(zmq.DEALER)
-    dealer.linger = 0
-    own = secret.reveal()
-    dealer.curve_secretkey, dealer.curve_publickey = own, zmq.curve_public(own)
-    dealer.curve_serverkey = server_key.encode()
-    monitor = dealer.get_monitor_socket()
+    made = dealer(context, secret, server_key)
+    made.linger = 0
+    monitor = made.get_monitor_socket()
     try:
-        dealer.connect(endpoint)
+        made.connect(endpoint)
         while monitor.poll(HANDSHAKE_MS):
             event = zmq.Event(recv_monitor_message(monitor)["event"])
             if event in _ENDED:
                 return _ENDED[event]
         return SILENT
     finally:
-        dealer.disable_monitor()
+        made.disable_monitor()
         monitor.close(0)
-        dealer.close(0)
+        made.close(0)
         context.term()

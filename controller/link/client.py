@@ -17,6 +17,7 @@ from typing import Any, Final
 import zmq
 
 from controller.link.cursor import Cursor
+from controller.link.dealer import dealer
 from controller.link.hearing import Heard
 from controller.link.session import (
     Dial,
@@ -163,11 +164,7 @@ class LinkClient:
 
     def _dial(self, endpoint: str) -> None:
         self._hang_up()
-        made = self._context.socket(zmq.DEALER)
-        secret = self._keys.secret.reveal()
-        made.setsockopt(zmq.CURVE_SECRETKEY, secret)
-        made.setsockopt(zmq.CURVE_PUBLICKEY, zmq.curve_public(secret))
-        made.setsockopt(zmq.CURVE_SERVERKEY, self._keys.server.encode())
+        made = dealer(self._context, self._keys.secret, self._keys.server)
         for name, value in (
             (zmq.LINGER, 0),
             (zmq.IMMEDIATE, 1),

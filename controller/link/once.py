@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zmq
 
+from controller.link.dealer import dealer
 from record.link.codec import encode, from_server
 from record.link.keys import SecretKey
 from record.link.messages import Bye, FromServer, FromTable
@@ -31,24 +32,21 @@ def _greet(
     endpoint: str, secret: SecretKey, server: str, messages: tuple[FromTable, ...]
 ) -> list[FromServer]:
     context = zmq.Context()
-    dealer = context.socket(zmq.DEALER)
-    dealer.linger = 500
-    own = secret.reveal()
-    dealer.curve_secretkey, dealer.curve_publickey = own, zmq.curve_public(own)
-    dealer.curve_serverkey = server.encode()
+    made = dealer(context, secret, server)
+    made.linger = 500
     found: list[FromServer] = []
     try:
-        dealer.connect(endpoint)
+        made.connect(endpoint)
         for message in messages:
-            dealer.send(encode(message))
-            if not dealer.poll(ANSWER_MS):
+            made.send(encode(message))
+            if not made.poll(ANSWER_MS):
                 break
-            found.append(from_server(dealer.recv()))
+            found.append(from_server(made.recv()))
             if hasattr(found[-1], "code"):
                 break
         else:
-            dealer.send(encode(Bye("done")))
+            made.send(encode(Bye("done")))
     finally:
-        dealer.close()
+        made.close()
         context.term()
     return found

@@ -76,6 +76,20 @@ class Identity:
     configuration: str
     meter_rule: Literal["sequential", "snapshot"]
 
+    def hello(self, head: Head) -> Hello:
+        return Hello(
+            versions=VERSIONS,
+            table=self.table,
+            journal=self.journal,
+            sent=head.sent,
+            seq=head.seq,
+            head=head.hash,
+            game=self.game,
+            program=self.program,
+            configuration=self.configuration,
+            meter_rule=self.meter_rule,
+        )
+
 
 class Head(NamedTuple):
     """Where the durable journal ends, and how many events are in it."""
@@ -251,20 +265,7 @@ class Session:
 
     def _hello(self, now: Moment) -> Send:
         self._hello_ms = now.ms
-        return Send(
-            Hello(
-                versions=VERSIONS,
-                table=self.identity.table,
-                journal=self.identity.journal,
-                sent=self.head.sent,
-                seq=self.head.seq,
-                head=self.head.hash,
-                game=self.identity.game,
-                program=self.identity.program,
-                configuration=self.identity.configuration,
-                meter_rule=self.identity.meter_rule,
-            )
-        )
+        return Send(self.identity.hello(self.head))
 
     def _fail(self, now: Moment, why: str, *, least_ms: int = 0) -> list[Do]:
         """Hang up, and try the next endpoint after a while that is never the same."""
