@@ -4,20 +4,19 @@ them became public; the others say how long they are and nothing else."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from controller.daemon.framelog import LoggedFrame, read_frames
 from controller.daemon.frames import FrameFolder
 from controller.daemon.sealing import TableKey
+from controller.daemon.unmasking import by_piece, cards_in, frames_in
 from controller.evidence.table import TableHalf
 from controller.rules.cards import NAMES
 from controller.table.cards import card_of
 from drivers.base import Fault
-from drivers.cards import messages as m
-from drivers.cards.codec import Decoder, decode_message, parts_of
-from drivers.cards.messages import Type
+from drivers.cards.codec import parts_of
 
 BEFORE_MS: Final = 3_000
 AFTER_MS: Final = 2_000
@@ -94,45 +93,31 @@ def _rows(log: str, frames: Sequence[LoggedFrame], public: Public) -> Iterator[R
 
 
 def _verdicts(
-    device: str, frames: Iterable[LoggedFrame], public: Public
+    device: str, frames: Sequence[LoggedFrame], public: Public
 ) -> dict[int, tuple[bool, list[str]]]:
-    """May a piece be shown, and which cards are in it? A frame may lie in several pieces, and then
-    all of them wait for its end."""
+    """May a piece be shown, and which cards are in it?"""
+    pieces = by_piece(
+        [frame.data or b"" for frame in frames], lambda chunk: _cards(device, chunk, public)
+    )
     found: dict[int, tuple[bool, list[str]]] = {}
-    rest, pieces = b"", list[int]()
-    for frame in frames:
-        assert frame.data is not None
-        found[frame.seq] = (True, [])
-        pieces.append(frame.seq)
-        *whole, rest = (rest + frame.data).split(b"\0")
-        for chunk in whole:
-            cards = _cards(device, chunk, public)
-            for piece in pieces:
-                may, named = found[piece]
-                found[piece] = (may and cards is not None, named + (cards or []))
-            pieces = [frame.seq]
-        pieces = pieces if rest else []
-    for piece in pieces:  # its end never came: nobody knows what it was
-        found[piece] = (False, [])
+    for frame, piece in zip(frames, pieces, strict=True):
+        may = piece.ended and None not in piece.verdicts
+        named = [card for cards in piece.verdicts for card in cards or ()]
+        found[frame.seq] = (may, named if piece.ended else [])
     return found
 
 
 def _cards(device: str, chunk: bytes, public: Public) -> list[str] | None:
     """The cards of one frame if all are public, none at all for a frame without; else None."""
     named: list[str] = []
-    for frame in Decoder().feed(chunk + b"\0") if chunk else ():
-        if isinstance(frame, Fault):
+    for frame in frames_in(chunk):
+        held = frame if isinstance(frame, Fault) else cards_in(frame)
+        if held is None:
+            continue
+        if isinstance(held, Fault):
             return None
-        match decode_message(frame):
-            case Fault():
-                return None
-            case m.Card(number, card):
-                kind, cards = Type.CARD, [card]
-            case m.Packet(number, _, several):
-                kind, cards = Type.PACKET, list(several)
-            case _:
-                continue
-        told = public.get((device, int(kind), number))
+        kind, number, cards = held
+        told = public.get((device, kind, number))
         faces = [card_of(one.unseal()) for one in cards]
         if told is None or list(told) != ["" if f is None else NAMES[f] for f in faces]:
             return None

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from controller.daemon.framelog import LoggedFrame
+from controller.daemon.unmasking import by_piece, cards_in, frames_in
 from controller.replay.cards import Place, Told
 from controller.replay.timeline import FrameLine, Life, Moment, Timeline
 from controller.rules.cards import Card
 from controller.table.cards import card_of
 from drivers.base import Fault
-from drivers.cards import messages as m
-from drivers.cards.codec import Decoder, Frame, decode_message, parts_of
+from drivers.cards.codec import Frame, parts_of
 from drivers.cards.messages import Type
 from drivers.readings import SealedCard
 
@@ -221,27 +221,18 @@ class _Masking:
         return FrameLine(at_ms, device, way, said, masked=True, label=label)
 
     def _verdicts(self, frames: Sequence[LoggedFrame]) -> dict[int, tuple[bool, str]]:
-        """For each piece: may it be shown, and what is in it. A frame may lie in several pieces;
-        all of them wait for its end."""
+        """For each piece: may it be shown, and what is in it."""
         found: dict[int, tuple[bool, str]] = {}
-        chunk, pieces = b"", list[int]()
+        hidden: list[tuple[int, bytes]] = []
         for n, frame in enumerate(frames):
             if frame.data is None or not frame.sealed or frame.direction == HOST_SIDE:
                 found[n] = (frame.data is not None, self._said(frame))
-                continue
-            found[n] = (True, "")
-            pieces.append(n)
-            *whole, rest = (chunk + frame.data).split(b"\0")
-            for one in whole:
-                public, label = self._chunk(one)
-                for piece in pieces:
-                    was, said = found[piece]
-                    found[piece] = (was and public, f"{said} {label}".strip())
-                pieces = [n]
-            chunk = rest
-            pieces = [n] if whole and rest else pieces if rest else []
-        for piece in pieces:  # its end never came: nobody knows what it was
-            found[piece] = (False, found[piece][1])
+            else:
+                hidden.append((n, frame.data))
+        pieces = by_piece([data for _, data in hidden], self._chunk)
+        for (n, _), piece in zip(hidden, pieces, strict=True):
+            public = piece.ended and all(verdict[0] for verdict in piece.verdicts)
+            found[n] = (public, " ".join(label for _, label in piece.verdicts if label))
         return found
 
     def _said(self, frame: LoggedFrame) -> str:
@@ -252,23 +243,16 @@ class _Masking:
         return " ".join(label for label in labels if label)
 
     def _chunk(self, chunk: bytes) -> tuple[bool, str]:
-        if not chunk:
-            return True, ""
         public, labels = True, list[str]()
-        for one in Decoder().feed(chunk + b"\0"):
+        for one in frames_in(chunk):
             if isinstance(one, Fault):
                 return False, "not a frame"
             public = public and self._frame(one)
             labels.append(TYPES.get(one.type, f"type {one.type:02X}"))
-        return public and bool(labels), " ".join(labels)
+        return public and bool(labels or not chunk), " ".join(labels)
 
     def _frame(self, frame: Frame) -> bool:
-        match decode_message(frame):
-            case Fault():
-                return False
-            case m.Card(draw_no, card):
-                return self._public.may_show(self._device, Type.CARD, draw_no, (card,))
-            case m.Packet(packet_no, _, cards):
-                return self._public.may_show(self._device, Type.PACKET, packet_no, cards)
-            case _:
-                return True
+        held = cards_in(frame)
+        return held is None or (
+            not isinstance(held, Fault) and self._public.may_show(self._device, *held)
+        )

@@ -21,7 +21,7 @@ from typing import Any, Final
 import psycopg
 
 from link.ledger.errors import LedgerBroken
-from link.ledger.history import History, check_history
+from link.ledger.history import check_history
 from link.store import open_store
 from link.store.errors import StoreError
 from record.journal import JournalError
@@ -29,6 +29,7 @@ from record.journal.reader import JournalReader
 from tests.e2e.table import ROOT
 from tests.kills.sums import expected
 from tests.kills.witness import Witness
+from tests.link.stored import history_of
 
 MOST_SHOWN: Final = 5
 Rows = list[tuple[Any, ...]]
@@ -217,17 +218,7 @@ def _check_ledger(where: str) -> list[str]:
         store = open_store(where)
         try:
             store.check()
-            saved = store.load()
-            history = History(
-                events=list(store.events()),
-                entries=list(store.entries()),
-                balances=saved.balances,
-                levels=saved.levels,
-                journals=saved.journals,
-                awards=list(store.awards()),
-                steps=list(store.steps()),
-                alarms=list(store.alarms()),
-            )
+            history = history_of(store)
         finally:
             store.close()
         check_history(history)

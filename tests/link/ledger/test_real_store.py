@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from link.ledger.history import History, check_history
+from link.ledger.history import check_history
 from link.ledger.ledger import Ledger
 from link.ledger.orders import (
     Accept,
@@ -39,6 +39,7 @@ from tests.link.ledger.support import (
     refused,
     terms,
 )
+from tests.link.stored import history_of
 
 ROYAL, STRAIGHT = "royal flush", "straight flush"
 
@@ -154,17 +155,4 @@ def test_a_day_on_sqlite(floor: RealFloor) -> None:
 def check_stored(real: SqlStore, floor: RealFloor) -> Ledger:
     counts = real.check()
     assert counts.chain == floor.ledger.state.chain
-    saved = real.load()
-    return check_history(
-        History(
-            events=list(real.events()),
-            entries=list(real.entries()),
-            balances=saved.balances,
-            levels=saved.levels,
-            journals=list(real.journals()),
-            awards=list(real.awards()),
-            steps=list(real.steps()),
-            alarms=list(real.alarms()),
-        ),
-        floor.sealer,
-    )
+    return check_history(history_of(real), floor.sealer)

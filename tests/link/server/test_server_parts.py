@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import zmq
 
-from link.ledger.history import History, check_history
+from link.ledger.history import check_history
 from link.ledger.orders import Verify
 from link.rows import Group, KeyRow
 from link.server.doors import Limits
@@ -16,6 +16,7 @@ from link.server.orders import RevokeKey
 from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
 from record.link.keys import encode_z85
 from tests.link.server.house import House
+from tests.link.stored import history_of
 
 # --- the gate ------------------------------------------------------------------------------------
 
@@ -305,16 +306,6 @@ def test_all_that_a_server_did_can_be_done_again_from_its_store(house: House) ->
     live.stop()
     store = house.store()
     store.check()
-    saved = store.load()
-    history = History(
-        events=list(store.events()),
-        entries=list(store.entries()),
-        balances=saved.balances,
-        levels=saved.levels,
-        journals=saved.journals,
-        awards=list(store.awards()),
-        steps=list(store.steps()),
-        alarms=list(store.alarms()),
-    )
+    history = history_of(store)
     store.close()
     check_history(history)
