@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.daemon.safemode import ordered_by
 from controller.rules.engine.state import Phase
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def status_of(writer: Writer) -> dict[str, Any]:
         "power_failing": health.power_fail,
         "door_open": health.door,
         "card_devices": sorted(health.card_devices),
-        "safe_mode": writer.core.options.safe_mode,
+        "safe_mode": writer.core.options.safe_mode or bool(state.progressive_closed),
+        "safe_mode_by": ordered_by(state.progressive_closed),
         "locked": writer.locked,
         "gaming_day": _gaming_day(writer),
         "journal": {

@@ -98,7 +98,8 @@ def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
     for port, kind in status.get("strangers", {}).items():
         yield Trouble(STRANGER, f"USB {port}", "degraded", kind)
     if status.get("safe_mode"):
-        yield Trouble(SAFE_MODE, "progressive", "degraded")
+        by = status.get("safe_mode_by")
+        yield Trouble(SAFE_MODE, "progressive", "degraded", f"ordered by {by}" if by else "")
     change = status.get("configuration_change", {})
     if change.get("verdict") in CHANGES:
         code, level = CHANGES[change["verdict"]]

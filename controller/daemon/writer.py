@@ -27,6 +27,7 @@ from controller.daemon.inputs import (
     Told,
 )
 from controller.daemon.metrics import SyncTimes
+from controller.daemon.safemode import SHELL, order_of
 from controller.daemon.scribe import Scribe
 from controller.daemon.status import status_of
 from controller.daemon.testmode import (
@@ -196,6 +197,16 @@ class Writer:
             self._append(TEST, {"event": END, "why": "the table stops", "state": self._digest})
         self._append("closed", {"why": why})
         self._sync()
+
+    def order_safe_mode(self, on: bool, user: str, now_us: int) -> tuple[Released, str]:
+        """A person at the shell closes the progressive or opens it; or why not."""
+        what, why = order_of(self, on, user)
+        orders: list[Order] = []
+        if what is not None:
+            orders = self.core.fact(f.Fact(what, SHELL, now_us // 1000), now_us)
+        effects = self._outbox(orders, now_us)
+        self._sync()
+        return self._released(orders, effects), why
 
     # --- test mode -----------------------------------------------------------------------------
 

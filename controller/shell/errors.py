@@ -18,6 +18,7 @@ BROKEN: Final = "E-SHL-010"
 NOT_FOUND: Final = "E-SHL-011"
 CONFIRM: Final = "E-SHL-012"
 USED: Final = "E-SHL-013"
+NOT_NOW: Final = "E-SHL-014"
 
 EX_OK: Final = 0
 EX_USAGE: Final = 64
@@ -38,6 +39,7 @@ EXIT: Final[Mapping[str, int]] = {
     NOT_FOUND: 66,
     CONFIRM: EX_USAGE,
     USED: 65,
+    NOT_NOW: 75,
 }
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 

@@ -85,10 +85,12 @@ LOOKING: Final = (
 """Nothing is done by these."""
 
 DOING: Final = (
+    Verb("safe-mode", "is the progressive kept out, and by whom?", runbook="the meter is CLOSED"),
     Verb(
-        "safe-mode", "shows whether the progressive is kept out",
-        runbook="the progressive must stay out",
+        "safe-mode on", "keep the progressive out; what is locked stands", "technician",
+        runbook="the progressive is in doubt",
     ),
+    Verb("safe-mode off", "take the progressive in again", "supervisor", runbook="it is mended"),
     Verb(
         "reboot", "end the daemon; systemd starts it again", "technician",
         (Word("confirm", "choice", ("yes",), optional=True),), runbook="a restart is needed",

@@ -56,6 +56,8 @@ SELECT_US: Final = 3_000_000
 """Longest wait for a selector; a card after that means no magic card in this round."""
 
 SAFE_MODE: Final = "safe mode"
+ORDERED: Final = "safe mode, ordered by "
+"""By a person at the shell: only a person takes it back."""
 LINEAGE: Final = "lineage"
 
 _KEPT: Final = (fx.SetLamp, fx.Prompt, fx.ArmAcceptor)
@@ -128,6 +130,8 @@ class Stepping:
         self._now_us = now_us
         state, safe = self.state, self.options.safe_mode
         if state.rules.book.progressive is None or bool(state.progressive_closed) == safe:
+            return
+        if state.progressive_closed.startswith(ORDERED):
             return
         what = f.ProgressiveClosed(SAFE_MODE) if safe else f.ProgressiveOpened()
         self._measured(what, "configuration", now_us // 1000)

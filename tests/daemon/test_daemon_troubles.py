@@ -117,10 +117,11 @@ LINES = [
         ),
     ),
     (
-        {"safe_mode": True},
+        {"safe_mode": True, "safe_mode_by": "tom"},
         (
             " ! E-TBL-005  progressive: safe mode: sensors are read, nothing is contributed to the "
-            "progressive -> when the test is over set policy.safe_mode = false"
+            "progressive; ordered by tom -> when the cause is mended: safe-mode off at the shell, "
+            "by a supervisor, or policy.safe_mode = false if it stands in the configuration"
         ),
     ),
     (

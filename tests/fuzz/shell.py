@@ -90,7 +90,7 @@ def case(rng: Random, tally: Tally) -> None:
         lines = refused(answer, 80)
     if any(len(line) > 80 or not line.isprintable() for line in lines):
         raise Broken(f"a terminal does not take it: {raw!r}")
-    if desk.written != desk.before[6]:
+    if desk.watched.strange:
         raise Broken(f"the journal has moved: {raw!r}")
     if rng.random() < 0.01 and desk.now() != desk.before:
         raise Broken(f"the table has moved: {raw!r}")

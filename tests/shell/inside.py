@@ -9,6 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,11 +23,12 @@ from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Recent
 from controller.daemon.desk.testing import TestDesk
 from controller.daemon.linking import Link
+from controller.daemon.scribe import Appended, Appends
 from controller.daemon.service import Peer, Service
 from controller.daemon.standing import round_body
 from controller.daemon.testmode import TEST
 from controller.daemon.verbs import Verbs
-from controller.daemon.writer import Writer
+from controller.daemon.writer import Released, Writer
 from controller.rules.engine.state import Archive, Phase
 from hw_sim.scenario import find, load
 from record.journal import Journal
@@ -78,11 +80,34 @@ def table_in(scenario: str, phase: Phase | None) -> FedTable:
     return table
 
 
-class Quiet:
-    """The runtime, as far as the shell reaches it."""
+class Watched:
+    """The table's journal; whatever the shell may not write is kept."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, journal: Appends) -> None:
+        self._journal, self.strange = journal, list[tuple[str, bytes]]()
+
+    @property
+    def next_seq(self) -> int:
+        return self._journal.next_seq
+
+    def append(self, kind: str, body: bytes, at_ms: int) -> Appended:
+        if kind != TEST and not _safe_mode(kind, body):
+            self.strange.append((kind, body))
+        return self._journal.append(kind, body, at_ms)
+
+
+def _safe_mode(kind: str, body: bytes) -> bool:
+    told = json.loads(body) if kind == "fact" else {}
+    closes = ("progressive closed", "progressive opened")
+    return told.get("what") in closes and told["by"] == {"device": "shell"}
+
+
+class Quiet:
+    """The runtime, as far as the shell reaches it. ``release``: what is released has devices."""
+
+    def __init__(self, writer: Writer, release: Callable[[Released], None]) -> None:
         self.writer, self.overflows, self.stopped = writer, 0, list[str]()
+        self._release = release
 
     @property
     def status(self) -> dict[str, Any]:
@@ -92,8 +117,8 @@ class Quiet:
         return ask(self.writer)
 
     async def direct(self, work: Callable[[Writer, int], tuple[Any, Seen]]) -> Seen:
-        """Released orders go nowhere: there are no devices any more."""
-        _, seen = work(self.writer, 0)
+        released, seen = work(self.writer, self.writer.core._now_us)
+        self._release(released)
         return seen
 
     def order(self, order: object) -> None: ...
@@ -131,9 +156,14 @@ class Unwritten(Audit):
 class Inside:
     """Ask it lines; ``before`` and ``now`` are everything that may not change."""
 
-    def __init__(self, table: FedTable, folder: Path, *, written: bool = True) -> None:
+    def __init__(
+        self, table: FedTable, folder: Path, *, written: bool = True, plays: bool = False
+    ) -> None:
+        """``plays``: the table goes on in between; else its devices are still for good."""
         self.table, self.folder = table, folder
-        self.runtime = Quiet(table.writer)
+        self.runtime = Quiet(table.writer, table._release if plays else lambda _released: None)
+        self.watched = Watched(table.writer.scribe._journal)
+        table.writer.scribe._journal = self.watched
         journal = folder / "journal"
         if not journal.exists():
             _small_journal(journal)
@@ -169,29 +199,23 @@ class Inside:
         self.before = self.now()
 
     def now(self) -> tuple[Any, ...]:
-        """State, meter, wagers, journal, orders: what no look may move."""
+        """State, meter, wagers, journal, orders: what no line may move. That the progressive is
+        kept out from the next betting on may be ordered, and is left out here."""
         writer = self.table.writer
         memory = writer.scribe.memory
         core, state = writer.core, writer.core.state
         return (
-            memory._digest.of(state),
+            memory._digest.of(replace(state, progressive_closed="", notes=())),
             state.meter,
             dict(state.spots),
             dict(state.credits),
             [(n, dict(seat.locked)) for n, seat in sorted(state.seats.items())],
             [one.result for one in state.history],
-            self.written,
-            core.prompt_now(),
+            tuple(self.watched.strange),
             dict(core.chips.tags),
             len(core.outbox),
             dict(writer.counts),
         )
-
-    @property
-    def written(self) -> dict[str, int]:
-        """Records by kind; that test mode began and ended is all that may be written."""
-        counted = self.table.writer.scribe.written
-        return {kind: count for kind, count in counted.items() if kind != TEST}
 
     async def leave(self) -> None:
         """Everybody hangs up: test mode ends with it."""

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from controller.cli import COMMANDS
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
 from controller.shell.errors import CONFIRM, IN_ROUND, Refused
-
-SAFE_MODE_DO: Final = (
-    "state policy.safe_mode in a file of conf.d beside the configuration and reload the service: "
-    "it is taken between two rounds, and stands in the hash of the configuration"
-)
+from controller.shell.render.house import HELD
 
 
 def doing(reach: Reach) -> dict[str, Act]:
     async def safe_mode(_: Asked) -> Mapping[str, Any]:
         return safe_mode_now(reach.runtime.status)
+
+    def ordered(on: bool) -> Act:
+        async def act(asked: Asked) -> Mapping[str, Any]:
+            user = asked.author.user or f"uid {asked.author.uid}"
+            why = await reach.runtime.direct(
+                lambda writer, at_us: writer.order_safe_mode(on, user, at_us)
+            )
+            if why:
+                raise Refused(reach.not_now(), why)
+            return safe_mode_now(reach.runtime.status)
+
+        return act
 
     async def reboot(asked: Asked) -> Mapping[str, Any]:
         confirm_reboot(asked, in_round=bool(reach.runtime.status.get("in_round", True)))
@@ -33,17 +41,24 @@ def doing(reach: Reach) -> dict[str, Act]:
     async def bundle(_: Asked) -> Mapping[str, Any]:
         return {"command": bundle_command(str(reach.config.path))}
 
-    return {"safe-mode": safe_mode, "reboot": reboot, "bundle": bundle}
+    return {
+        "safe-mode": safe_mode,
+        "safe-mode on": ordered(True),
+        "safe-mode off": ordered(False),
+        "reboot": reboot,
+        "bundle": bundle,
+    }
 
 
 def safe_mode_now(status: Mapping[str, Any]) -> dict[str, Any]:
-    """Only shown: set from here, the table would play under rules that stand in no file."""
+    """Ordered at the shell, or stated in the configuration: who holds it, and how it ends."""
     change = status.get("configuration_change", {})
-    waiting = [one for one in change.get("changes", ()) if one["key"] == "policy.safe_mode"]
+    waiting = [one for one in change.get("changes", ()) if one["key"] == HELD]
+    on, by = bool(status.get("safe_mode")), status.get("safe_mode_by", "")
     return {
-        "safe_mode": bool(status.get("safe_mode")),
+        "safe_mode": on,
+        "by": by or (HELD if on else ""),
         "waits": waiting[0]["new"] if waiting else None,
-        "do": SAFE_MODE_DO,
     }
 
 

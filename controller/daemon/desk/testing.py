@@ -16,7 +16,7 @@ from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.trials import Trials
 from controller.daemon.service import Peer
-from controller.shell.errors import IN_ROUND, TAKEN, TEST_MODE, WORD, Refused
+from controller.shell.errors import TAKEN, TEST_MODE, WORD, Refused
 from controller.testing.lines import LoopTest
 from controller.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
 from drivers.base import DeviceIdentified, Identity
@@ -66,7 +66,7 @@ class TestDesk:
         by = asked.author.row()
         blocked = await self._reach.runtime.direct(lambda writer, _: writer.begin_test(by))
         if blocked is not None:
-            raise Refused(TAKEN if blocked.taken else IN_ROUND, blocked.why)
+            raise Refused(TAKEN if blocked.taken else self._reach.not_now(), blocked.why)
         self._holder, self._by = asked.peer, by
         self._touch()
         return self._told()

@@ -11,6 +11,7 @@ from controller.shell.render.text import cents, pairs, table, wrapped
 HIDDEN: Final = "--"
 """A card that never became public."""
 MIB: Final = 1 << 20
+HELD: Final = "policy.safe_mode"
 
 
 def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
@@ -115,10 +116,16 @@ def identity(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 
 def safe_mode(data: Mapping[str, Any], columns: int) -> Iterator[str]:
-    yield "safe mode is on: nothing is contributed" if data["safe_mode"] else "safe mode is off"
+    by = data["by"]
+    if not data["safe_mode"]:
+        yield "safe mode is off: the progressive is taken"
+    else:
+        held = f"by {by} in the configuration" if by == HELD else f"ordered by {by}"
+        yield from wrapped(f"safe mode is on, {held}: nothing is contributed", columns)
+        end = "change it there, then reload" if by == HELD else "safe-mode off, by a supervisor"
+        yield f"-> it ends with: {end}"
     if data["waits"] is not None:
-        yield f"{'on' if data['waits'] else 'off'} waits for the end of the round"
-    yield from wrapped(f"-> {data['do']}", columns, "", "   ")
+        yield f"{HELD} = {str(data['waits']).lower()} waits for the end of the round"
 
 
 def reboot(data: Mapping[str, Any], columns: int) -> Iterator[str]:

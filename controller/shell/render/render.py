@@ -25,6 +25,8 @@ RENDERS: Final[Mapping[str, Render]] = {
     "config": house.config,
     "identity": house.identity,
     "safe-mode": house.safe_mode,
+    "safe-mode on": house.safe_mode,
+    "safe-mode off": house.safe_mode,
     "reboot": house.reboot,
     "bundle": house.bundle,
     "test on": tests.mode,
