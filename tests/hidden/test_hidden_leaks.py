@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
+from controller.daemon.entries import encode_entry
+from controller.daemon.errors import ReplayError
 from controller.daemon.framelog import FrameLog
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer
@@ -160,6 +162,18 @@ def later(plain: Callable[..., Any]) -> property:
     return property(wake_us)
 
 
+def longer_body(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """It reads the same, and is a byte longer."""
+
+    def encode(entry: Any, *more: Any) -> tuple[str, bytes]:
+        kind, body = plain(entry, *more)
+        hidden = getattr(getattr(entry, "what", None), "card", None)
+        ace = hidden is not None and reveal(hidden, PublicMoment.HAND_OPENED) == BY_NAME["Ac"]
+        return kind, body + b" " if ace else body
+
+    return encode
+
+
 def slower(plain: Callable[..., Any]) -> Callable[..., Any]:
     """Nothing is said; it only takes longer."""
 
@@ -169,9 +183,9 @@ def slower(plain: Callable[..., Any]) -> Callable[..., Any]:
     return twice
 
 
+ENCODE: Final = "controller.daemon.scribe.encode_entry"
 PROMPT: Final = "controller.rules.engine.dealing.deal_prompt"
 WAKE: Final = vars(TableCore)["wake_us"].fget
-SEAL_LEAKS: Final = ((longer_box, "body"), (more_chance, "chance"))
 
 
 @contextmanager
@@ -212,10 +226,22 @@ def test_a_leak_is_found_where_it_is(leak: tuple[Any, str, Callable[..., object]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("leak", "channel"), SEAL_LEAKS)
-def test_a_leak_of_the_real_seal_is_found(leak: Callable[..., object], channel: str) -> None:
-    with planted((CardSealer, "seal", leak, channel)):
-        assert where(found(blind=False)) == channel
+def test_a_seal_that_takes_more_chance_is_found() -> None:
+    with planted((CardSealer, "seal", more_chance, "chance")):
+        assert where(found(blind=False)) == "chance"
+
+
+@pytest.mark.slow
+def test_a_seal_of_another_length_is_refused_by_the_table_itself() -> None:
+    with planted((CardSealer, "seal", longer_box, "")), pytest.raises(ReplayError) as refused:
+        found(blind=False)
+    assert "expected 146 hex digits (E-ENT-006)" in str(refused.value)
+
+
+@pytest.mark.slow
+def test_a_body_of_another_length_is_found() -> None:
+    with patch(ENCODE, longer_body(encode_entry)):
+        assert where(found(blind=False)) == "body"
 
 
 @pytest.mark.slow

@@ -93,7 +93,7 @@ def sizes_only(row: Row) -> Row:
 
 
 def bodies_differ(base: OpenTable, twin: OpenTable, moment: int) -> str:
-    """Record by record: number, kind, time and body, without what is sealed in it."""
+    """Record by record: number, kind, time, length and body, without what is sealed in it."""
     ours, theirs = bodies(base), bodies(twin)
     if moment != NEVER:
         # The fact that opens a card stands right before the record that tells it.
@@ -105,10 +105,11 @@ def bodies_differ(base: OpenTable, twin: OpenTable, moment: int) -> str:
     return ""
 
 
-def bodies(table: OpenTable) -> list[tuple[int, str, int, str]]:
+def bodies(table: OpenTable) -> list[tuple[int, str, int, int, str]]:
     reader = JournalReader(FOLDER, table.disk.after_kill())
     return [
-        (r.seq, r.kind, r.at_ms, json.dumps(blanked(json.loads(r.body)))) for r in reader.records()
+        (r.seq, r.kind, r.at_ms, len(r.body), json.dumps(blanked(json.loads(r.body))))
+        for r in reader.records()
     ]
 
 
