@@ -20,6 +20,9 @@ def run(argv: list[str]) -> int:
         "| underfelt check-wagers -",
     )
     parser.add_argument("file", metavar="FILE", help="game, settings and wagers, or - for stdin")
+    parser.add_argument(
+        "--json", action="store_true", help="as everywhere; this command prints nothing else"
+    )
     arguments = parser.parse_args(argv)
     try:
         answer = check_wagers(parse_json(read_input(arguments.file)))

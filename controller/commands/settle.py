@@ -31,6 +31,9 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--lines", action="store_true", help="one record per line in, one result per line out"
     )
+    parser.add_argument(
+        "--json", action="store_true", help="as everywhere; this command prints nothing else"
+    )
     arguments = parser.parse_args(argv)
     try:
         if arguments.lines:

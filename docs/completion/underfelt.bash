@@ -70,8 +70,8 @@ _underfelt() {
       "demo floor") words="--folder --rounds --seconds --players --pace --no-staff --help" ;;
       *)
         case "${COMP_WORDS[1]}" in
-          settle) words="--lines --help" ;;
-          check-wagers) words="--help" ;;
+          settle) words="--lines --json --help" ;;
+          check-wagers) words="--json --help" ;;
           par) words="--config --json --svg --help" ;;
           chips) words="keygen import mark show check diff roll-out export" ;;
           table) words="--config --meter --selection --locked --help" ;;

@@ -32,6 +32,14 @@ def test_a_dash_is_standard_input() -> None:
     assert (done.code, json.loads(done.out)["house_net"]) == (0, -NET)
 
 
+def test_json_may_be_asked_for_and_changes_nothing() -> None:
+    assert run("settle", "--json", "-", stdin=GOOD) == run("settle", "-", stdin=GOOD)
+    seat = b'{"game":"NSW","wagers":{"1":500,"2":500,"$":500}}'
+    asked = run("check-wagers", "--json", "-", stdin=seat)
+    assert asked == run("check-wagers", "-", stdin=seat)
+    assert asked.code == 0
+
+
 def test_a_record_over_many_lines_is_one_record() -> None:
     done = run("settle", "-", stdin=json.dumps(NSW, indent=2).encode())
     assert (done.code, json.loads(done.out)["house_net"]) == (0, -NET)
