@@ -20,6 +20,7 @@ from nacl.secret import SecretBox
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
 from controller.config.live import LiveConfig, line_kinds
+from controller.daemon.bars import DEVICE, Bars
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, differs, reopen
 from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.decks import DECKWATCH, Decks
@@ -184,6 +185,7 @@ def _put_together(
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
+    kept.bars.put_on(rig, {line.name: line.serial for line in config.layout.lines})
     # A device that never answers never tells its state: it is unknown from the start.
     waited = {"state": "unknown", "code": "", "detail": "has not answered yet"}
     writer.devices = {name: dict(waited) for name in rig.counters() if name != "bus"}
@@ -206,6 +208,8 @@ class _Kept:
     """The hash that the round under way was opened with."""
     testing: bool = False
     """The last run ended in test mode."""
+    bars: Bars = field(default_factory=Bars)
+    """Card devices that have not proved their program."""
     places: Places = field(default_factory=Places)
     """Where the events for the link server stand."""
 
@@ -223,6 +227,8 @@ def _kept(journal: Journal) -> _Kept:
             kept.configuration = str(load(record.body).get("in_force", ""))
         elif record.kind == TEST:
             kept.testing = left_on(record.kind, record.body, kept.testing)
+        elif record.kind == DEVICE:
+            kept.bars.take(record.body)
         elif record.kind == OUTBOX:
             kept.places.take(record)
         elif record.kind == "retired":

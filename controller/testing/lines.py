@@ -11,6 +11,8 @@ from drivers.base import DeviceIdentified, DeviceState, StateReported
 WAIT_US: Final = 2 * SECOND
 ANSWER_US: Final = 15 * SECOND
 """Three challenges of 2 s, and their acknowledgements."""
+
+
 WRONG_PROGRAM: Final = "E-CDP-024"
 
 

@@ -43,6 +43,8 @@ SILENT_US: Final = 850 * MS
 """Three missed beats and 100 ms for a busy line: well within the second that the table allows."""
 REOPEN_US: Final = 5 * SECOND
 _DELIMITER: Final = b"\0"
+UNPROVED: Final = "E-CDP-024"
+"""Its program is not the one that it should be."""
 
 
 class Phase(Enum):
@@ -84,6 +86,7 @@ class CardDriver:
         """The wrong device: its kind, and its boot if it said so."""
         self._challenge: Challenge | None = None
         self._barred: Fault | None = None
+        """Its program was not proved; only a proof opens it, whatever restarts meanwhile."""
         self._heard_us = 0
         self._beat_us = 0
         self._reopen_us = 0
@@ -165,12 +168,14 @@ class CardDriver:
         """Ask the device for SHA-256(nonce, image); another answer than this one locks it out."""
         self._challenge = Challenge(nonce, expected)
         if self._barred is not None and self._phase is not Phase.CLOSED:
-            self._barred = None
-            return self._restart(Fault("E-CDP-024", "challenged again"), now_us)
-        self._barred = None
+            return self._restart(Fault(UNPROVED, "challenged again"), now_us)
         if self._phase is Phase.OPEN:
             self._sender.want(Type.CHALLENGE, nonce)
         return self.advance(now_us)
+
+    def bar(self) -> None:
+        """At a start: its program was challenged before and not proved since."""
+        self._barred = Fault(UNPROVED, "challenge failed before this start")
 
     # --- what a subclass adds ---------------------------------------------------------------------
 
@@ -248,7 +253,9 @@ class CardDriver:
             if hello.boot_id == self._boot_id:
                 return []  # The answer to a HELLO that was repeated in vain.
             return self._restarted(now_us)
-        fault = identity_fault(hello, self._serial, self._firmware) or self._barred
+        fault = identity_fault(hello, self._serial, self._firmware)
+        if self._challenge is None:  # else it may prove itself now
+            fault = fault or self._barred
         if fault is not None:
             return self._refuse(fault, (self.dev, hello.boot_id), now_us)
         before, self._boot_id = self._boot_id, hello.boot_id
@@ -295,7 +302,7 @@ class CardDriver:
         return out + break_readings(self.name, breaks, now_us)
 
     def _event(self, frame: Frame, event: Event, now_us: int) -> list[object]:
-        if self._phase is not Phase.OPEN:
+        if self._phase is not Phase.OPEN or self._barred is not None:
             self.counters["events before the session"] += 1
             return []
         taken = self._inbox.take(frame, event)
@@ -359,7 +366,7 @@ class CardDriver:
             return []
         if bytes.fromhex(response.digest) != asked.expected:
             return self._fail_challenge("answered wrongly", now_us)
-        self._challenge = None
+        self._challenge = self._barred = None
         self.counters["challenges passed"] += 1
         return [DeviceIdentified(self.name, self._identity, now_us)] if self._identity else []
 
@@ -375,7 +382,7 @@ class CardDriver:
 
     def _fail_challenge(self, how: str, now_us: int) -> list[object]:
         self._challenge = None
-        self._barred = Fault("E-CDP-024", f"challenge {how}")
+        self._barred = Fault(UNPROVED, f"challenge {how}")
         return self._refuse(self._barred, (self.dev, self._boot_id), now_us)
 
     # --- states -----------------------------------------------------------------------------------
@@ -414,6 +421,8 @@ class CardDriver:
         return [CardEvent(self.name, "unlocked", 0, at_us=now_us)]
 
     def _judge(self, fault: Fault | None, now_us: int) -> list[object]:
+        if self._barred is not None:
+            return []  # unknown until it has proved itself
         fault = fault or (STUCK if self._lock.stuck else None)
         state = DeviceState.READY if fault is None else DeviceState.DEGRADED
         changed = self._report(state, fault, now_us)

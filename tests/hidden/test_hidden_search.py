@@ -193,7 +193,8 @@ def public(name: str, status: Mapping[str, Any], dealt: list[str]) -> list[str]:
 @pytest.mark.parametrize("name", ROUNDS)
 def test_while_people_play_no_search_finds_a_hidden_card(name: str, tmp_path: Path) -> None:
     """At every new prompt, and over every system call that took bytes out."""
-    # People miss a key if the machine is too busy; what was found until then counts all the same.
+    # People miss a key if the machine is too busy, or play faster than it searches; what was
+    # found until then counts all the same.
     assert any(play_and_search(name, tmp_path / f"run{number}") for number in range(3))
 
 
@@ -209,18 +210,18 @@ def play_and_search(name: str, run: Path) -> bool:
             seen.append((time.time(), table.status()))
             if table.dealt and seen[-1][1] != seen[-2][1]:
                 assert table.found(lambda: _now(table, name, searched)) == {}
-        table.sim.communicate()
+        print(*table.sim.communicate())
         told, dealt = table.card_frames(), table.dealt
         table.keeper.stop()
         assert table.keeper.exits == [(0, "")]
     latest = {tuple(public(name, status, dealt)): at_s for at_s, status in seen}
-    assert len(latest) >= 3
+    played = table.sim.returncode == 0 and len(latest) >= 3
     for known, at_s in latest.items():
         hidden = [card for card in dealt if card not in known]
         assert search(trace(run, at_s), needles_of(hidden, told)) == {}, known
     calls = {channel.name.split()[0] for channel in trace(run, time.time())}
     assert {"write", "pwrite64", "sendto"} <= calls
-    return table.sim.returncode == 0 and {DEALING, FIRST, SECOND, PAYING} <= searched
+    return played and {DEALING, FIRST, SECOND, PAYING} <= searched
 
 
 def _now(table: Searched, name: str, searched: set[str]) -> list[str]:

@@ -202,10 +202,28 @@ def test_row_68_a_challenge_with_a_fresh_nonce_and_never_twice(
     wrong = guide(sitting, client, "challenge", "shoe", NONCE, "00" * 16)
     assert "it is locked (E-CDP-024)" in wrong["steps"][-1]["text"]
     assert sitting.status()["devices"]["shoe"]["code"] == "E-CDP-024"
+    client.close()  # test mode ends with it
+    started_again(sitting)
+    sitting.until(lambda: barred(sitting), "locked after the restart as before it")
+    ok(client, "test", "on")
     again = json.loads(underfelt("firmware", "challenge", str(image), "--json").stdout)
     words = ("challenge", "shoe", again["nonce"], again["digest"])
     assert guide(sitting, client, *words)["passed"] is True, "and only a proof opens it"
     ok(client, "test", "off")
+    sitting.until(lambda: not worse(sitting), "every device ready again")
+
+
+def barred(sitting: Sitting) -> bool:
+    shoe = sitting.status()["devices"]["shoe"]
+    assert shoe["state"] != "ready"
+    return bool(shoe["code"] == "E-CDP-024")
+
+
+def started_again(sitting: Sitting) -> None:
+    pid = sitting.keeper.pid
+    sitting.keeper.signal(signal.SIGKILL)
+    sitting.until(lambda: sitting.keeper.process and sitting.keeper.pid != pid, "another start")
+    sitting.until(sitting.status, "an answer")
 
 
 def test_one_command_takes_the_table_out_and_puts_it_back(sitting: Sitting) -> None:
@@ -250,10 +268,7 @@ def test_a_killed_daemon_starts_in_normal_mode_and_says_so(
     held = Client(sitting.run / "service.sock")
     sitting.until(lambda: not sitting.status()["test_mode"], "out of test mode")
     ok(held, "test", "on")
-    pid = sitting.keeper.pid
-    sitting.keeper.signal(signal.SIGKILL)
-    sitting.until(lambda: sitting.keeper.process and sitting.keeper.pid != pid, "another start")
-    sitting.until(sitting.status, "an answer")
+    started_again(sitting)
     assert sitting.status()["test_mode"] is None
     assert rows_of_test(sitting)[-1]["why"] == "the table started again"
     held.close()

@@ -23,7 +23,7 @@ from tests.drivers.cards.shoe_bench import (
     events,
     in_session,
 )
-from tests.drivers.cards.wire import beat, hello_r, status
+from tests.drivers.cards.wire import Bench, beat, hello_r, status
 
 # --- the host's commands --------------------------------------------------------------------------
 
@@ -213,12 +213,34 @@ def test_the_wrong_answer_locks_out_until_somebody_challenges_anew() -> None:
     at.open()
     at.send(0x02, 0, 0, hello_r())
     assert at.states() == ["locked", "unknown", "locked"]
+    proves(at)
+    assert at.states() == ["locked", "unknown", "locked", "unknown", "ready"]
+
+
+def proves(at: Bench) -> None:
+    """In a session that is opened for this alone: nothing of the device counts before."""
     at.challenge(NONCE, RIGHT)
     at.send(0x02, 0, 0, hello_r())
     at.answer_status()
     at.acknowledge_all()
+    at.send(BEAT, 0, 0, beat(switches=4))
+    at.event(JAM, 1, struct.pack("<IB", 5, 2))
+    assert at.states()[-1] == "unknown"
+    assert [told for told in events(at) if told[0] == "jam"] == []
     at.send(0x06, 0, at.last(CHALLENGE).seq, RIGHT)
-    assert at.states() == ["locked", "unknown", "locked", "unknown", "ready"]
+    at.send(BEAT, 0, 0, beat(switches=4))
+
+
+def test_what_was_barred_before_a_start_is_barred_until_it_proves_itself() -> None:
+    at = bench()
+    at.driver.bar()
+    at.open()
+    at.send(0x02, 0, 0, hello_r())
+    assert at.states() == ["locked"]
+    at.wait(10 * SECOND, beating=True, switches=4)
+    assert at.states() == ["locked"]
+    proves(at)
+    assert at.states() == ["locked", "unknown", "ready"]
 
 
 def test_a_challenge_never_answered_locks_out_after_three() -> None:
