@@ -34,12 +34,3 @@ def test_what_a_row_names_is_there(row: list[str]) -> None:
         text = MODULES[module].read_text("utf-8")
         for part in parts:
             assert re.search(rf"(def|class) {part}\b|^{part}\b", text, re.MULTILINE), name
-
-
-def test_the_whole_fault_table_of_the_link_has_its_tests() -> None:
-    """Rows 31 to 60, each by name."""
-    named: set[int] = set()
-    for path in sorted((ROOT / "tests" / "link").rglob("test_*.py")):
-        for found in re.findall(r"def test_rows?_(\d+)(?:_and_(\d+))?_", path.read_text("utf-8")):
-            named |= {int(number) for number in found if number}
-    assert [row for row in range(31, 61) if row not in named] == []

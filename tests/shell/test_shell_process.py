@@ -95,7 +95,7 @@ def test_one_command_and_its_exit_code(sitting: Sitting) -> None:
     assert gone.returncode == 69
 
 
-def test_fault_row_64_a_wrong_uid_and_a_money_command_are_refused_and_audited(
+def test_row_64_a_wrong_uid_and_a_money_command_are_refused_and_audited(
     sitting: Sitting,
 ) -> None:
     """Nobody, a role that has ended, a role too low, and a verb that no shell has."""
