@@ -9,6 +9,7 @@ from hw_sim.devices.hd44780 import Hd44780
 from hw_sim.devices.ht16k33 import Ht16k33
 from hw_sim.devices.keys import KEYS
 from hw_sim.line import Line
+from hw_sim.scenario import card_byte
 from hw_sim.table import SimTable
 
 
@@ -206,11 +207,19 @@ def _stuck(f: Faults, a: list[str]) -> None:
     f.table.bus.stuck = _on(a, 0)
 
 
-def _dead(f: Faults, a: list[str]) -> None:
-    chip = f.table.bus.chips[f.chip_faults(a[0])]
+def _display(f: Faults, name: str) -> Ht16k33 | Hd44780:
+    chip = f.table.bus.chips[f.chip_faults(name)]
     if not isinstance(chip, Ht16k33 | Hd44780):
-        raise FaultError(f"{a[0]!r}: not a display")
-    chip.dead = _on(a, 1)
+        raise FaultError(f"{name!r}: not a display")
+    return chip
+
+
+def _dead(f: Faults, a: list[str]) -> None:
+    _display(f, a[0]).dead = _on(a, 1)
+
+
+def _dark(f: Faults, a: list[str]) -> None:
+    _display(f, a[0]).dark = _on(a, 1)
 
 
 # --- pins and supply ---------------------------------------------------------------------------
@@ -289,6 +298,16 @@ def _next_read(kind: str) -> Verb:
     return verb
 
 
+def _mistake(f: Faults, a: list[str]) -> None:
+    """The reader takes one card for another."""
+    mistaken = _card_device(f).mistaken  # type: ignore[attr-defined]
+    card, read = card_byte(a[0]), card_byte(a[1])
+    if _on(a, 2):
+        mistaken[card] = read
+    else:
+        mistaken.pop(card, None)
+
+
 def _missing(f: Faults, a: list[str]) -> None:
     count = _number(a, 0, 1)
     if f.table.shoe is not None:
@@ -335,6 +354,7 @@ VERBS: Final[dict[str, tuple[int, Verb]]] = {
     "absent": (1, _absent),
     "stuck": (0, _stuck),
     "dead": (1, _dead),
+    "dark": (1, _dark),
     "edges": (1, _edges),
     "bounce": (2, _bounce),
     "pin": (2, _pin),
@@ -345,6 +365,7 @@ VERBS: Final[dict[str, tuple[int, Verb]]] = {
     "foreign": (0, _next_read("foreign")),
     "duplicate": (0, _next_read("duplicate")),
     "misread": (0, _next_read("misread")),
+    "mistake": (2, _mistake),
     "missing": (0, _missing),
     "doublefeed": (0, _next_read("double feed")),
     "pushback": (0, _pushback),

@@ -48,6 +48,8 @@ class CardDevice:
         """What it says of itself; ``image`` is what a challenge finds."""
         self.answers_challenges = True
         self.next_read: str | None = None
+        self.mistaken: dict[int, int] = {}
+        """Cards that its reader takes for others."""
         self._rng = rng
         self._line: Line | None = None
         self._epoch = 0

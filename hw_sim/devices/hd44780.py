@@ -136,12 +136,14 @@ class Hd44780:
     """The display with its backpack, as the bus sees it.
 
     ``dead``: it takes everything, its memory does not change and a person sees nothing.
+    ``dark``: its memory is right, and a person sees nothing.
     ``fitted`` False: the backpack is alone, the display's plug has come off.
     """
 
     def __init__(self, rng: random.Random) -> None:
         self.controller = Controller(rng)
         self.fitted = True
+        self.dark = False
         self.power_cycle()
 
     def power_cycle(self) -> None:
@@ -164,7 +166,7 @@ class Hd44780:
 
     def lines(self) -> list[str]:
         """Four texts of twenty as a person reads them."""
-        if self.dead or not self.fitted:
+        if self.dead or self.dark or not self.fitted:
             return [" " * COLUMNS] * 4
         return self.controller.text()
 

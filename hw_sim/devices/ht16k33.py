@@ -19,11 +19,12 @@ DIGITS: Final = 4
 
 
 class Ht16k33:
-    """The chip. ``dead``: it acknowledges, its memory does not change and nothing is lit."""
+    """The chip. ``dead``: it acknowledges, its memory does not change and nothing is lit.
+    ``dark``: its memory is right, and nothing is lit."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self.dead = False
+        self.dead = self.dark = False
         self.power_cycle()
 
     def power_cycle(self) -> None:
@@ -84,7 +85,7 @@ class Ht16k33:
 
     def visible(self) -> bytes:
         """The memory as it is lit; a blinking display counts as lit, so that a person can read."""
-        if self.dead or not (self.oscillator and self.display):
+        if self.dead or self.dark or not (self.oscillator and self.display):
             return bytes(MEMORY)
         return bytes(self.memory)
 

@@ -169,7 +169,8 @@ class Shoe(CardDevice):
         self._report(kind, cdp.payload(kind, draw_no=draw_no, **fields), number=draw_no)
 
     def _say_card(self, card: int, read_err: int, confidence: int, draw_no: int) -> None:
-        self._say(cdp.CARD, draw_no, card=card, read_err=read_err, confidence=confidence, dest=0)
+        read = self.mistaken.get(card, card)
+        self._say(cdp.CARD, draw_no, card=read, read_err=read_err, confidence=confidence, dest=0)
 
     def _say_burn(self, draw_no: int) -> None:
         self._say(cdp.BURN, draw_no)

@@ -147,7 +147,7 @@ class Shuffler(CardDevice):
                 packet[-1] = self._rng.choice(before)
             else:
                 self.next_read = fault  # nothing to double yet: in the next packet
-        read = list(packet)
+        read = [self.mistaken.get(card, card) for card in packet]
         if fault == "misread":
             read[self._rng.randrange(count)] = cdp.UNREADABLE
         self._passing = True

@@ -16,6 +16,7 @@ from hw_sim.faults import FaultError, Faults
 from hw_sim.felt import PROMO
 from hw_sim.people.dealer import Dealer, Pause, Plans, Stuck
 from hw_sim.people.taking_over import take_over
+from hw_sim.people.technician import draw_out, load_new_deck
 from hw_sim.scenario import Scenario, ScenarioError, Step, card_byte, cents
 
 EXPECT_US: Final = 15 * SECOND
@@ -140,8 +141,12 @@ class Director:
             case "key":
                 self.table.drive_pin("supervisor_key", words[0] == "off")
                 yield 300 * MS
+            case "draw" if words[0]:
+                yield from draw_out(self.dealer, int(words[0]))
             case "draw" | "packet":
                 yield from self.dealer.deal()
+            case "new deck":
+                yield from load_new_deck(self.dealer)
             case "shuffles":
                 yield from self.dealer.shuffle_deck(1 if words[0] == "red" else 2)
             case "deck":
