@@ -18,9 +18,12 @@ from drivers.readings import CardEvent, CardRead, PacketRead, SealedCard
 CODES: Final = tuple(suit << 4 | rank for suit in range(4) for rank in range(1, 14))
 PATIENCE_US: Final = 120 * SECOND
 """Without a card for so long the test is over."""
+NOT_READ: Final = 0xFF
 WRONG_MOST: Final = 6
 """After so many wrong cards in a row nothing new is learnt."""
-BAD: Final = ("misread", "double feed", "gap", "returned", "jam")
+BAD: Final = ("gap", "returned", "jam")
+UNREAD: Final = {"misread": "not read", "double feed": "two cards at once"}
+"""Cards that came and have no name; an event of the device says so."""
 
 
 def name_of(code: int) -> str:
@@ -49,6 +52,10 @@ class _Drawn(Guided):
                 self._cards((card,), now_us)
             case PacketRead(device=device, cards=cards) if device == self._device:
                 self._cards(cards, now_us)
+            case CardEvent(device=device, kind=kind) if device == self._device and kind in UNREAD:
+                self._until_us = now_us + PATIENCE_US
+                if not self.done:
+                    self._unread(kind, reading.count)
             case CardEvent(device=device, kind=kind) if device == self._device:
                 self._event(kind)
             case _:
@@ -72,9 +79,8 @@ class _Drawn(Guided):
 
     def _cards(self, cards: Sequence[SealedCard], now_us: int) -> None:
         self._until_us = now_us + PATIENCE_US
-        for card in cards:
-            if not self.done:
-                self._card(card.unseal())
+        if not self.done:
+            self._draw([card.unseal() for card in cards])
 
     def _event(self, kind: str) -> None:
         if self.done:
@@ -83,12 +89,18 @@ class _Drawn(Guided):
             self.say("fail", f"the device says: {kind}")
         elif kind == "empty":
             self.say("note", "the device is empty")
-            self._over()
+            if not self.question:
+                self._over()
 
     def _invitation(self) -> str:
         raise NotImplementedError
 
-    def _card(self, code: int) -> None:
+    def _draw(self, codes: Sequence[int]) -> None:
+        """One pull: a card of a shoe, a packet of a shuffler."""
+        raise NotImplementedError
+
+    def _unread(self, kind: str, count: int) -> None:
+        """The same, but the device cannot say which cards they were."""
         raise NotImplementedError
 
     def _over(self) -> None:
@@ -104,11 +116,28 @@ class DeckTest(_Drawn):
         super().__init__(device)
         self._in_order = in_order
         self._seen: list[int] = []
+        """Every card that came, in order; those that were not read too."""
         self._wrong = 0
 
     def _invitation(self) -> str:
         way = "draw every card" if self._in_order else "take every packet"
         return f"load a new deck, clubs to spades, ace to king; {way}"
+
+    def _draw(self, codes: Sequence[int]) -> None:
+        for code in codes:
+            if not self.done:
+                self._card(code)
+
+    def _unread(self, kind: str, count: int) -> None:
+        """The cards after it keep their places."""
+        first, cards = len(self._seen), count or (1 if kind == "misread" else 2)
+        self._seen += [NOT_READ] * cards
+        said = f"card {first + 1}: {UNREAD[kind]}"
+        if self._in_order:
+            wanted = " ".join(name_of(code) for code in CODES[first : first + cards])
+            said += f", {wanted or 'no more card'} expected"
+        self._bad(said, first + 1, "")
+        self._end_if_all_is_known()
 
     def _card(self, code: int) -> None:
         number = len(self._seen)
@@ -121,10 +150,14 @@ class DeckTest(_Drawn):
             said = f"card {number + 1}: {read}, {wanted} expected"
             self._bad(said + ("; it came before" if again else ""), number + 1, read)
         elif not self._in_order and (again or code not in CODES):
-            self._bad(f"card {number + 1}: {read} came before", number + 1, read)
+            said = f"card {number + 1}: {read}"
+            self._bad(said + (" came before" if again else ""), number + 1, read)
         else:
             self._wrong = 0
             self.say("seen", f"card {number + 1}: {read}", card=read)
+        self._end_if_all_is_known()
+
+    def _end_if_all_is_known(self) -> None:
         if len(self._seen) >= len(CODES) or self._wrong >= WRONG_MOST:
             self._over()
 
@@ -138,7 +171,7 @@ class DeckTest(_Drawn):
         if missing:
             shown = " ".join(name_of(code) for code in missing[:13])
             more = f" and {len(missing) - 13} more" if missing[13:] else ""
-            self.say("fail", f"{len(missing)} cards did not come: {shown}{more}")
+            self.say("fail", f"{len(missing)} of {len(CODES)} cards never read: {shown}{more}")
         elif not failed:
             order = " in order" if self._in_order else ""
             self.say("pass", f"all {len(CODES)} cards were read{order}")
@@ -153,23 +186,53 @@ class PatternTest(_Drawn):
     def __init__(self, device: str, places: Sequence[int], sizes: Sequence[int]) -> None:
         """A place and a number of cards for every draw; place 0 is the dealer."""
         super().__init__(device)
-        self._places = [p for p, size in zip(places, sizes, strict=True) for _ in range(size)]
+        self._draws = list(zip(places, sizes, strict=True))
+        self._drawn = self._number = 0
         self._given: dict[int, int] = {}
-        self._number = 0
 
     def _invitation(self) -> str:
-        cards = len(self._places)
+        cards = sum(size for _, size in self._draws)
         return f"deal {cards} cards as in a round, and look where each one lands"
 
-    def _card(self, code: int) -> None:
-        place = self._places[self._number]
-        self._number += 1
-        self._given[place] = self._given.get(place, 0) + 1
-        where = "dealer" if place == 0 else f"seat {place}"
-        said = f"card {self._number}: {name_of(code)} to {where}, card {self._given[place]}"
-        self.say("seen", said, place=where)
-        if self._number == len(self._places):
+    def _draw(self, codes: Sequence[int]) -> None:
+        place = self._next_place(len(codes))
+        if place is None:
+            return
+        for code in codes:
+            self._number += 1
+            self._given[place] = self._given.get(place, 0) + 1
+            said = f"card {self._number}: {name_of(code)} to {_where(place)}"
+            self.say("seen", f"{said}, card {self._given[place]}", place=_where(place))
+        self._ask_at_the_end()
+
+    def _unread(self, kind: str, count: int) -> None:
+        """Which card it was is no matter here, only that one came."""
+        place = self._next_place(count or 1)
+        if place is None:
+            return
+        self.say("fail", f"draw {self._drawn} to {_where(place)}: {UNREAD[kind]}")
+        self._number += count or 1
+        self._ask_at_the_end()
+
+    def _next_place(self, cards: int) -> int | None:
+        """Of this draw; None where the pattern has no more of them."""
+        if self._drawn == len(self._draws):
+            self.say("fail", f"a card came after the last of the {self._drawn} draws")
+            return None
+        place, size = self._draws[self._drawn]
+        self._drawn += 1
+        if cards != size:
+            said = f"draw {self._drawn} to {_where(place)}: {cards} cards, {size} expected"
+            self.say("fail", said)
+        return place
+
+    def _ask_at_the_end(self) -> None:
+        if self._drawn == len(self._draws):
             self.question = "did every card land where the list says? (yes or no)"
+            self.say("ask", self.question)
+
+    def _shut(self) -> Wishes:
+        return [LockCards(True)] if self.done or self.question else []
 
     def answer(self, answer: Answer, now_us: int) -> Wishes:
         if self.question:
@@ -182,6 +245,11 @@ class PatternTest(_Drawn):
         return super().answer(answer, now_us)
 
     def _over(self) -> None:
-        left = len(self._places) - self._number
-        self.say("fail", f"{left} cards of the pattern did not come")
+        left = len(self._draws) - self._drawn
+        said = f"{left} draws of the pattern did not come" if left else "nobody has looked"
+        self.say("fail", said)
         self.finish()
+
+
+def _where(place: int) -> str:
+    return "dealer" if place == 0 else f"seat {place}"

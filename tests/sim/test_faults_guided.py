@@ -151,13 +151,33 @@ def test_a_reader_that_takes_one_card_for_another(bench: TestBench) -> None:
     done = loaded(bench, cards).tried(DeckTest("shoe", in_order=True), draws)
     assert failed(done)[0] == "card 7: 7h, 7c expected"
     assert "card 33: 7h, 7h expected; it came before" not in failed(done)
-    assert failed(done)[-1] == "1 cards did not come: 7c"
+    assert failed(done)[-1] == "1 of 52 cards never read: 7c"
 
 
 def test_a_reader_that_cannot_read_a_card(bench: TestBench) -> None:
     bench.fault("misread")
     done = loaded(bench, list(CODES)).tried(DeckTest("shoe", in_order=True), draws)
-    assert "the device says: misread" in failed(done)
+    assert failed(done) == ["card 1: not read, Ac expected", "1 of 52 cards never read: Ac"]
+
+
+def test_a_reader_that_is_sure_and_wrong(bench: TestBench) -> None:
+    bench.fault("mistake 7c 7h")
+    done = loaded(bench, list(CODES)).tried(DeckTest("shoe", in_order=True), draws)
+    assert failed(done) == [
+        "card 7: 7h, 7c expected",
+        "1 of 52 cards never read: 7c",
+    ]
+    bench.fault("mistake 7c 7h off")
+    assert loaded(bench, list(CODES)).tried(DeckTest("shoe", in_order=True), draws).passed
+
+
+def test_two_cards_at_once_take_two_places(bench: TestBench) -> None:
+    bench.fault("doublefeed")
+    done = loaded(bench, list(CODES)).tried(DeckTest("shoe", in_order=True), draws)
+    assert failed(done) == [
+        "card 1: two cards at once, Ac 2c expected",
+        "2 of 52 cards never read: Ac 2c",
+    ]
 
 
 def test_two_cards_in_the_wrong_order(bench: TestBench) -> None:
@@ -252,6 +272,24 @@ def test_a_dead_display_is_named(bench: TestBench) -> None:
         "meter 0123456789",
     ]
     assert "not read back from meter-2 (E-DSP-002)" in failed(done)[-1]
+
+
+def test_a_dark_display_is_found_by_who_looks(bench: TestBench) -> None:
+    """Its memory is right: only eyes can tell."""
+    bench.fault("dark meter-2")
+
+    def person(bench: Bench, step: dict[str, Any]) -> Any:
+        if step["kind"] != "ask":
+            return None
+        asked = step["text"].split(" show ")[1].split("?")[0]
+        return "yes" if asked in (bench.sim.meter().strip(), bench.sim.magic()) else "no"
+
+    done = bench.tried(display_walk(bench), person)
+    assert failed(done)[:2] == [
+        "meter 888888888888: read back, but not seen",
+        "meter 0123456789: read back, but not seen",
+    ]
+    assert [text.split(":")[0] for text in passed(done)] == ["magic card As", "magic card 7h"]
 
 
 def test_a_silent_sign_is_named(bench: TestBench) -> None:
