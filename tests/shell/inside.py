@@ -194,6 +194,7 @@ class Inside:
             own_uid=OWN,
             test_mode=self.tests.is_on,
             leaving=[self.tests.left],
+            commanded=self.tests.commanded,
         )
         self.service = Service(folder / "none.sock", {}, {"shell": self.desk.answer})
         self.before = self.now()

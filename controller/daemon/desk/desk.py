@@ -72,6 +72,8 @@ class Desk:
     test_mode: Callable[[], bool] = lambda: False
     leaving: list[Callable[[Peer], None]] = field(default_factory=list)
     """Told of every connection that ends."""
+    commanded: Callable[[Peer], None] = lambda _peer: None
+    """Told of every command that is taken; a look that only goes on is none."""
     user_of: Callable[[int], Awaitable[str]] = user_of
     today: Callable[[], date] = lambda: datetime.now().astimezone().date()
     own_uid: int = field(default_factory=os.geteuid)
@@ -150,6 +152,7 @@ class Desk:
             return
         await self._note(asked.author, words, ACCEPTED)
         self._going_on[number] = line
+        self.commanded(asked.peer)
 
     async def _note(self, author: Author, words: list[str], outcome: str) -> None:
         body = {**author.row(), "words": words, "outcome": outcome}

@@ -38,4 +38,5 @@ def desk_of(reach: Reach) -> Desk:
         people=lambda: () if writer.chosen is None else writer.chosen.people,
         test_mode=tests.is_on,
         leaving=[tests.left],
+        commanded=tests.commanded,
     )

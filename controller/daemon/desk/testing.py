@@ -61,7 +61,6 @@ class TestDesk:
 
     async def _on(self, asked: Asked) -> Mapping[str, Any]:
         if self._holds(asked):
-            self._touch()
             return self._told()
         by = asked.author.row()
         blocked = await self._reach.runtime.direct(lambda writer, _: writer.begin_test(by))
@@ -75,6 +74,11 @@ class TestDesk:
         self._must_hold(asked)
         await self._end("test off")
         return self._told()
+
+    def commanded(self, peer: Peer) -> None:
+        """Whatever its holder asks for: he is still there."""
+        if self._holder is not None and peer.number == self._holder.number:
+            self._touch()
 
     def left(self, peer: Peer) -> None:
         """A connection has ended: a test mode that nobody holds is over."""
@@ -131,7 +135,6 @@ class TestDesk:
         return act
 
     async def _begin(self, guided: Guided) -> None:
-        self._touch()
         await self._give_up("another test was begun")
         self._guided, self._wrapped = guided, None
         if guided.draws_cards:
@@ -141,7 +144,6 @@ class TestDesk:
 
     async def _stop(self, asked: Asked) -> Mapping[str, Any]:
         self._must_hold(asked)
-        self._touch()
         await self._give_up("given up")
         return self._progress(0 if self._guided is None else len(self._guided.steps))
 
@@ -153,7 +155,6 @@ class TestDesk:
 
     async def _answer(self, asked: Asked) -> Mapping[str, Any]:
         self._must_hold(asked)
-        self._touch()
         if self._guided is None or self._guided.done:
             raise Refused(WORD, "no test waits for an answer")
         self._do(self._guided.answer(cast(Answer, asked.words["answer"]), now_us()))
