@@ -161,7 +161,10 @@ def blocked(writer: Stands) -> Blocked | None:
         return Blocked(f"round {state.round_no}: {state.phase.value}")
     if waiting := [award for award in state.awards if award.pending]:
         return Blocked(f"{len(waiting)} jackpot{'s wait' if waiting[1:] else ' waits'} for people")
-    if core.credits.untaken or core.credits.doubt:
+    if core.credits.doubt:
+        seat = min(core.credits.doubt)
+        return Blocked(f"the credit of seat {seat} is in doubt: a supervisor rules on it")
+    if core.credits.untaken:
         return Blocked("a credit is still on its way into an acceptor")
     if core.health.power_fail or core.health.overrun:
         return Blocked("the power fails, or readings were lost: wait until all is read anew")
