@@ -22,6 +22,8 @@ ILL: Final = ("stopped", "degraded")
 _ENDED: Final = {"void": "void", "supervisor": "ruled on"}
 """How a round ends that is not settled: by the book, or by the supervisor's word."""
 SETTLED: Final = "settled"
+TEST_MODE: Final = "TEST MODE"
+"""Instead of the phase: the table is out of play, in a technician's hands."""
 
 
 def table_view(name: str, game: str, status: Mapping[str, Any]) -> TableView:
@@ -35,7 +37,7 @@ def table_view(name: str, game: str, status: Mapping[str, Any]) -> TableView:
     return TableView(
         name,
         title,
-        status["phase"],
+        TEST_MODE if status.get("test_mode") else status["phase"],
         status["round"],
         bool(status["progressive"]),
         "" if link is None else str(link["state"]),

@@ -62,6 +62,8 @@ def test_a_tables_status_in_one_line() -> None:
         "mega", "Megalink", "settlement", 9, True, "open", 2, 1, 2, tuple(STATUS["prompt"])
     )
     assert table_view("mega", "MEGA", {}) == TableView("mega", "Megalink")
+    by = {"uid": 1000, "user": "mia", "role": "technician", "cards": False}
+    assert table_view("mega", "MEGA", {**STATUS, "test_mode": by}).phase == "TEST MODE"
 
 
 def test_what_is_degraded_is_said_and_a_note_is_not() -> None:
