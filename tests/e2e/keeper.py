@@ -155,17 +155,21 @@ class Sitting:
         scenario: str = "",
         *,
         game: str = "MBS3",
+        like: str = "",
         shim: str = "",
         sim_shim: str = "",
     ) -> None:
-        """Without a scenario there are the devices and nobody plays."""
+        """Without a scenario there are the devices and nobody plays: those of a game's own table,
+        or of the table of the scenario that it is ``like``."""
         self.run = run
         self.scenario = load(find(scenario)) if scenario else None
-        what = ["--scenario", str(find(scenario))] if scenario else ["--game", game]
+        plain = self.scenario or load(find(like or f"{game.lower()}-plain"))
+        what = ["--layout", str(plain.layout_path)]
+        if scenario:
+            what = ["--scenario", str(find(scenario))]
         self.sim = start("sim", *what, "--run", str(run), shim=sim_shim)
         try:
             wait_for(run / "control", self.sim)
-            plain = self.scenario or load(find(f"{game.lower()}-plain"))
             self.config = configure(run, plain.game, plain.settings)
             self.keeper = Keeper(run, table_arguments(plain, self.config), shim)
         except BaseException:

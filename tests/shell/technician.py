@@ -34,6 +34,7 @@ class Technician:
     stuck: set[str] = field(default_factory=set)
     """Keys that are down already: nobody can press them."""
     draws: int = 52
+    """Cards of a shoe, packets of a shuffler."""
 
     def does(self, line: str) -> list[str]:
         """One guided test to its end: what stands on the screen, a row for every step."""
@@ -63,10 +64,9 @@ class Technician:
             case _ if found == TAKE:
                 seat, spot = _place(found, text)
                 self.does_at_the_table(f"seat {seat} takes {spot}")
-            case _ if found == LOAD:
+            case _ if found in (LOAD, DEAL):
                 self.does_at_the_table("dealer loads a new deck")
-                self.does_at_the_table(f"draw {self.draws}")
-            case _ if found == DEAL:
+                self.sitting.until(self._may_draw, "an open gate")
                 self.does_at_the_table(f"draw {self.draws}")
             case _:
                 free = [cap for cap in CAPS if cap not in self.stuck]
@@ -81,6 +81,10 @@ class Technician:
         if child.match[1] != "0":
             child.send("no\r")
         return f"{child.before}{child.after}"
+
+    def _may_draw(self) -> bool:
+        device = self.sitting.ask_sim("/state")["card device"]
+        return bool(device["gate open"] and device["cards left"] == 52)
 
     def does_at_the_table(self, step: str) -> None:
         self.sitting.ask_sim("/do", step)
