@@ -17,9 +17,13 @@ PATIENCE_US: Final = 45 * SECOND
 """So long a person may take; a spot where nothing is read by then has failed."""
 FIRST_US: Final = 20 * SECOND
 """By then every antenna that works has been read once."""
-READS: Final = 5
-"""Readings of an antenna that say how well it reads."""
-WELL: Final = 4
+READS: Final = 6
+"""Readings of an antenna after the first that say that it reads well, if none misses the chip."""
+READS_MOST: Final = 20
+"""After a miss it is looked at so long: by chance a chip that comes and goes is there a few times
+in a row."""
+WELL: Final = 18
+"""Of those."""
 GONE: Final = 2
 """Readings without the chip until it counts as taken away."""
 
@@ -37,7 +41,7 @@ class _Trial:
     until_us: int
     tag: Uid | None = None
     reads: int = 0
-    """Of the spot's own antenna, since the chip was seen."""
+    """Of the spot's own antenna, after the chip was seen."""
     hits: int = 0
     elsewhere: set[Antenna] = field(default_factory=set)
     again: set[Antenna] = field(default_factory=set)
@@ -139,6 +143,8 @@ class AntennaTest(Guided):
             trial.tag = min(new)
             said = f"{trial.tag}, {self._worth(trial.tag)}, by {antenna}"
             self.say("seen", said, uid=trial.tag, antenna=str(antenna))
+            if antenna == trial.antenna:
+                return  # how well it reads is seen from the next one on
         if trial.tag is None:
             return
         if trial.judged:
@@ -158,6 +164,9 @@ class AntennaTest(Guided):
         known = {a for a in others if a in self._lying and a not in self._dead}
         if trial.reads < READS or not known <= trial.again:
             return
+        missed = trial.hits < trial.reads
+        if trial.hits and missed and trial.reads < READS_MOST:
+            return
         places = ", ".join(f"{named(self._spots[a])} ({a})" for a in sorted(trial.elsewhere))
         quality = f"read {trial.hits} of {trial.reads} times"
         if not trial.hits:
@@ -165,7 +174,7 @@ class AntennaTest(Guided):
             self._judge(trial, "fail", said)
         elif trial.elsewhere:
             self._judge(trial, "fail", f"{quality}, but also at {places}")
-        elif trial.hits < WELL:
+        elif missed and trial.hits < WELL:
             self._judge(trial, "fail", f"weak: {quality}")
         else:
             self._judge(trial, "pass", quality)
