@@ -165,11 +165,12 @@ class AntennaTest(Guided):
         if trial.reads < READS or not known <= trial.again:
             return
         missed = trial.hits < trial.reads
-        if trial.hits and missed and trial.reads < READS_MOST:
+        swapped = bool(trial.elsewhere) and not trial.hits
+        if missed and not swapped and trial.reads < READS_MOST:
             return
         places = ", ".join(f"{named(self._spots[a])} ({a})" for a in sorted(trial.elsewhere))
         quality = f"read {trial.hits} of {trial.reads} times"
-        if not trial.hits:
+        if swapped:
             said = f"read at {places} instead: another spot, or these antennas are swapped"
             self._judge(trial, "fail", said)
         elif trial.elsewhere:

@@ -120,13 +120,13 @@ SEED: Final = int(os.environ.get("UNDERFELT_SEED", "3"))
 
 
 def _share() -> list[str]:
-    """By the seed one of every sort that is quick: a dead display and 28 keys take their time."""
-    chance = random.Random(SEED)
-    drawn = [chance.choice(sort) for sort in (list(ANTENNA), list(LINE))]
-    return ["mistaken", "dark", "program", *drawn]
+    """What is quick, and one of two by the seed; a dead display and 28 keys take their time."""
+    return ["crossed", "mistaken", "dark", "program", random.Random(SEED).choice(list(LINE))]
 
 
 SHARE: Final = _share()
+MENDED: Final = ("weak", "mistaken", "program")
+"""Once it is mended, the same test must pass."""
 DRAWN: Final = [
     pytest.param(kind, marks=() if kind in SHARE else pytest.mark.slow) for kind in sorted(KINDS)
 ]
@@ -306,7 +306,7 @@ def test_a_silent_fault_is_found_by_its_guided_test(table: Table, kind: str) -> 
     assert found == silent.found
     assert verdict(rows).startswith("PASSED: " if kind == "device" else "FAILED: ")
     table.fault(*silent.off)
-    if kind in (*ANTENNA, "mistaken", "program"):  # mended: the same test again
+    if kind in MENDED:
         line = f"antenna test {silent.symptom}" if kind in ANTENNA else "cards"
         again = table.technician().does(table.challenge() if kind == "program" else line)
         assert failures(again) == []
