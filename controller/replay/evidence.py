@@ -7,12 +7,17 @@ from typing import Any, Final
 from controller.daemon.entries import load
 from controller.daemon.errors import BodyError
 from controller.daemon.replay import Record
+from controller.daemon.testmode import TEST
 from controller.replay.words import Said, cents
+from drivers.cards.codec import parts_of
+from drivers.cards.messages import Type
 
 QUIET: Final = frozenset(("standing", "deckwatch", "day", "checkpoint"))
 """Book-keeping of the program: nothing that anybody at the table could see."""
 BESIDE: Final = frozenset(("shown", "revealed", "round", "outbox", "odometer"))
 """Told with the moment before them."""
+COMPUTER: Final = "the table's computer"
+CARD_TYPES: Final = {int(one): one.name.lower().replace("_", " ") for one in Type}
 
 
 def body_of(record: Record) -> dict[str, Any]:
@@ -47,9 +52,45 @@ def told(record: Record) -> str:
             return f"Sign-on: {body.get('what', '?')}, {body.get('who', '?')}"
         case "selection":
             return f"The draw, in writing: {body.get('what', 'entry')}"
+        case "test":
+            return _test(body)
         case _:
             fields = ", ".join(f"{name} {value}" for name, value in body.items())
             return f"{record.kind.replace('-', ' ').capitalize()}: {fields}"
+
+
+def _test(body: dict[str, Any]) -> str:
+    """Test mode. Which card it was is not written down, so nobody can tell."""
+    match body.get("event"):
+        case "begin":
+            return "TEST MODE BEGINS: nothing that is read or pressed from here on counts"
+        case "reading":
+            key = body.get("key")
+            kind, _, number = parts_of(key if isinstance(key, int) else 0)
+            sort = CARD_TYPES.get(kind, f"type {kind:02X}")
+            device = body.get("device", "?")
+            return f"Test mode: {device} told '{sort}', number {number}, for the test alone"
+        case "end":
+            return f"TEST MODE ENDS: {body.get('why', '?')}"
+        case other:
+            return f"Test mode: {other}"
+
+
+def by(record: Record) -> str:
+    """Who said what a record of its own says."""
+    body = body_of(record)
+    if record.kind != TEST:
+        return COMPUTER
+    who = body.get("by")
+    if isinstance(who, dict):
+        name = who.get("user") or f"uid {who.get('uid', '?')}"
+        return f"{name}, {who.get('role', '?')}, in the shell"
+    return f"measured by {body['device']}" if "device" in body else COMPUTER
+
+
+def test_state(record: Record) -> str:
+    """The digest that the begin and the end of a test mode state; it is stepped to and compared."""
+    return str(body_of(record).get("state", "")) if record.kind == TEST else ""
 
 
 def _alarm(body: dict[str, Any]) -> str:

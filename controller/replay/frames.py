@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 from controller.daemon.framelog import LoggedFrame
 from controller.daemon.unmasking import by_piece, cards_in, frames_in
 from controller.replay.cards import Place, Told
-from controller.replay.timeline import FrameLine, Life, Moment, Timeline
+from controller.replay.lives import Life
+from controller.replay.timeline import FrameLine, Moment, Timeline
 from controller.rules.cards import Card
 from controller.table.cards import card_of
 from drivers.base import Fault

@@ -20,6 +20,7 @@ from controller.replay import evidence, felt, words
 from controller.replay.cards import Place, Told, told_cards
 from controller.replay.displays import Displays, Shown
 from controller.replay.finding import Span, find_round
+from controller.replay.lives import Life, lives_of
 from controller.replay.stepping import Run, Stepped, step_again, step_without_key
 from controller.replay.words import Said
 from controller.rules.cards import NAMES, Card, HiddenCard
@@ -33,10 +34,10 @@ PRELUDE_MS: Final = 60_000
 """So much before the opening and after the end is told whole; of the rest only what matters."""
 AWARD: Final = b'{"v":1,"what":"award changed",'
 NOISE: Final = (f.MeterReported, f.WagerRead, f.CreditsRead)
-LOUD: Final = frozenset(("opened", "closed", "lock", "unlock", "repair", "configuration"))
+LOUD: Final = frozenset(("opened", "closed", "lock", "unlock", "repair", "configuration", "test"))
 
 KNOWN: Final = LOUD | ENTRY_KINDS | evidence.BESIDE | {"device", "alarm", "attempt", "selection"}
-"""Other kinds are rare: test mode, and what a later program writes. They are always told."""
+"""Other kinds are what a later program writes. They are always told."""
 
 
 class DealtCard(NamedTuple):
@@ -92,24 +93,6 @@ class Moment:
 
 
 @dataclass(slots=True)
-class Life:
-    """From one start of the computer to the next: its own clock, which frames carry, and the
-    wall's."""
-
-    seq: int
-    first_ms: int | None = None
-    last_ms: int = 0
-    apart_ms: int = 0
-    """Wall clock minus own clock; records come a little after what they tell, hence the least."""
-
-    def saw(self, own_ms: int, wall_ms: int) -> None:
-        apart = wall_ms - own_ms
-        self.apart_ms = apart if self.first_ms is None else min(apart, self.apart_ms)
-        self.first_ms = own_ms if self.first_ms is None else min(own_ms, self.first_ms)
-        self.last_ms = max(own_ms, self.last_ms)
-
-
-@dataclass(slots=True)
 class Timeline:
     round_no: int
     game: str
@@ -162,7 +145,7 @@ def build(
     # Later than that only the way of an award to its player concerns the round.
     later = [record for record in records[span.stop :] if record.body.startswith(AWARD)]
     teller = _Teller([*stepped, *later], number, span, run)
-    teller.lives = _lives(records)
+    teller.lives = lives_of(records)
     teller.told, teller.closed = told, closed or {}
     return teller.timeline()
 
@@ -290,7 +273,8 @@ class _Teller:
         elif head.kind in ENTRY_KINDS:
             _tell_entry(moment, head)
         else:
-            moment.what, moment.by = evidence.told(head), "the table's computer"
+            moment.what, moment.by = evidence.told(head), evidence.by(head)
+            moment.digest = self._agreed(head)
             moment.clause = str(evidence.body_of(head).get("clause") or "")
             moment.device = str(evidence.body_of(head).get("device", ""))
             moment.marks = frozenset({head.kind})
@@ -300,6 +284,13 @@ class _Teller:
         if error is not None and error.seq in (head.seq, *(r.seq for r in group.beside)):
             moment.trouble = f"THE REPLAY DIVERGES HERE: {error}"
         return moment
+
+    def _agreed(self, head: Record) -> str:
+        """The state that a test mode began or ended with, where stepping came to the same one."""
+        first, last = self.records[self.span.start].seq, self.records[self.span.stop - 1].seq
+        if self.run.diverged is not None:
+            last = self.run.diverged.seq - 1
+        return evidence.test_state(head) if first <= head.seq <= last else ""
 
     def _tell_fact(self, moment: Moment, record: Record) -> None:
         fact, step = self._fact(record), self.run.steps.get(record.seq)
@@ -476,17 +467,3 @@ def _marks(what: f.What, step: Stepped | None) -> frozenset[str]:
         if after.voided_by is not None and before.voided_by is None:
             marks.add("void")
     return frozenset(mark for mark in marks if mark)
-
-
-def _lives(records: Sequence[Record]) -> list[Life]:
-    """Each start of the computer, and how far its own clock is from the wall's."""
-    lives: list[Life] = []
-    for record in records:
-        if record.kind == "opened" or not lives:
-            lives.append(Life(record.seq))
-        if record.kind in ("shown", "fact"):
-            body = evidence.body_of(record)
-            own = body["at_us"] // 1000 if "at_us" in body else body.get("at_ms")
-            if isinstance(own, int):
-                lives[-1].saw(own, record.at_ms)
-    return lives
