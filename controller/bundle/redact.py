@@ -30,6 +30,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "table-call": ("kind",),
     "credit-dropped": ("seat", "number"),
     "day": ("number", "date"),
+    "test": ("event", "why", "device", "state"),
     "lock": (),
     "unlock": (),
 }

@@ -210,6 +210,10 @@ def test_an_unknown_kind_of_record_tells_nothing() -> None:
     row, _ = record_row(Record(7, "fact", b'{"what":"x","of":{"card":"9s"},"by":{"person":"D7",'
                                           b'"role":"dealer"}}', 5, bytes(32)))  # fmt: skip
     assert row["body"] == {"what": "x", "by": {"role": "dealer"}}
+    who = b'{"uid":1000,"user":"mia","role":"technician"}'
+    begun = b'{"event":"begin","by":' + who + b',"state":"ab"}'
+    row, _ = record_row(Record(7, "test", begun, 5, bytes(32)))
+    assert row["body"] == {"event": "begin", "state": "ab", "by": {"role": "technician"}}
     assert not WHOLE & FIELDS.keys()
 
 
