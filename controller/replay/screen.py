@@ -16,6 +16,8 @@ ROWS: Final = 24
 PROMPT_COLUMNS: Final = 20
 FOLLOWED_ROWS: Final = 6
 FRAME_ROWS: Final = 3
+ALL: Final = 10_000
+MORE: Final = " ...: a"
 KEYS: Final = "SPACE next  LEFT back  p play  j jump  / find  s settle  f frames  a all  q quit"
 
 
@@ -57,12 +59,21 @@ def _ruler(text: str) -> str:
     return f"-- {text} ".ljust(COLUMNS, "-")
 
 
-def _what(moment: Moment) -> Iterator[str]:
+def _what(moment: Moment, most: int = 2, columns: int = COLUMNS) -> Iterator[str]:
+    """Who said what; ``most`` lines for what it is and for what is wrong with it."""
     clause = f"  [{moment.clause}]" if moment.clause else ""
-    yield from textwrap.wrap(f"{moment.what}{clause}", COLUMNS)[:2]
+    yield from _wrapped(f"{moment.what}{clause}", most, columns)
     yield f"  {moment.by}" + ("" if moment.trouble else _checked(moment))
     if moment.trouble:
-        yield from textwrap.wrap(f"!! {moment.trouble}", COLUMNS)[:2]
+        yield from _wrapped(f"!! {moment.trouble}", most, columns)
+
+
+def _wrapped(text: str, most: int, columns: int) -> list[str]:
+    """What does not fit is marked: ``a`` shows it."""
+    lines = textwrap.wrap(text, columns)
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"{lines[most - 1][: columns - len(MORE)]}{MORE}"]
 
 
 def _checked(moment: Moment) -> str:
@@ -180,8 +191,8 @@ def moment_page(timeline: Timeline, moment: Moment) -> list[str]:
     """All that is known of a moment, as text of any length."""
     at = exact(moment.at_ms, timeline.utc_offset_min)
     lines = [f"{at}  record {moment.seq}"]
-    lines += [f"  {line}" for line in _what(moment)]
-    lines += _followed(moment, 10_000)
+    lines += [f"  {line}" for line in _what(moment, ALL, COLUMNS - 2)]
+    lines += _followed(moment, ALL)
     for one in moment.shown:
         text = " / ".join(part.strip() for part in one.content.split("\n"))
         lines += textwrap.wrap(

@@ -212,6 +212,8 @@ class _Teller:
 
     def _wanted(self, place: int, group: _Group, opened_ms: int) -> bool:
         head, span = group.head, self.span
+        if head.kind in evidence.BESIDE:  # the first of all records: what it belongs to is gone
+            return False
         if self._names_us(group):
             return True
         if span.opened <= place <= (span.closed if span.closed is not None else span.following - 1):

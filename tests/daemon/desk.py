@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -59,6 +60,9 @@ class Paper:
     @property
     def next_seq(self) -> int:
         return len(self.rows) + 1
+
+    def wall_ms(self) -> int:
+        return 0
 
     def append(self, kind: str, body: bytes, at_ms: int) -> Row:
         assert at_ms >= 0
@@ -159,14 +163,15 @@ def desk(
     wagers: Any,
     noise: Noise | None = None,
     paper: Paper | None = None,
+    *,
+    kind: Callable[..., WrittenTable] = WrittenTable,
     **more: Any,
 ) -> Desk:
     noise = noise or Noise()
     paper = paper or Paper()
-    clock = paper.wall_ms if isinstance(paper, OnDisk) else lambda: 0
-    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), clock)
+    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), paper.wall_ms)
     scribe.stand()
-    table = WrittenTable(croupier.state, scribe=scribe)
+    table = kind(croupier.state, scribe=scribe)
     hand = Finger(table, list(croupier.deck), wagers, **more)
     return Desk(hand, paper, scribe, opening, noise)
 

@@ -55,15 +55,36 @@ def _amounts(told: Any, again: Any) -> list[str]:
 
 
 def _displays(timeline: Timeline, witness: Witness) -> list[str]:
-    """Every change that is told was on the glass at that time, and the last one still is."""
+    """Every change that is told was on the glass at that time, what was seen there in between is
+    told, and the last one still stands."""
     glass = {(at_ms, device): seen for at_ms, device, seen in witness.shown}
     found = []
-    for moment in timeline.moments:
-        for shown in moment.shown:
-            seen = glass.get((shown.at_ms, shown.device))
-            if seen is None or not _same(shown.device, shown.content, seen):
-                found.append(f"record {shown.seq}: {shown.device} {shown.content!r}, saw {seen!r}")
-    return found + _last(timeline, witness)
+    changes = [shown for moment in timeline.moments for shown in moment.shown]
+    witness.compared[timeline.round_no] = len(changes)
+    for shown in changes:
+        seen = glass.get((shown.at_ms, shown.device))
+        if seen is None or not _same(shown.device, shown.content, seen):
+            found.append(f"record {shown.seq}: {shown.device} {shown.content!r}, saw {seen!r}")
+    return found + _unheard(timeline, witness) + _last(timeline, witness)
+
+
+def _unheard(timeline: Timeline, witness: Witness) -> list[str]:
+    """What somebody saw during the round and the replay does not show then. Meter and sign count up
+    in steps that are told as one run."""
+    first, last = timeline.moments[0], timeline.moments[-1]
+    changes = [shown for moment in timeline.moments[1:] for shown in moment.shown]
+    told, found = dict(first.displays), list[str]()
+    since_ms = max((shown.at_ms for shown in first.shown), default=first.at_ms)
+    for at_ms, device, seen in witness.shown:
+        if not since_ms < at_ms <= last.at_ms or device.startswith(("meter", "sign")):
+            continue
+        while changes and changes[0].at_ms <= at_ms:
+            change = changes.pop(0)
+            told[change.device] = change.content
+        sure = (at_ms, device) not in witness.unsure
+        if sure and not _same(device, told.get(device, ""), seen):
+            found.append(f"{device} showed {seen!r} at {at_ms}, told {told.get(device)!r}")
+    return found
 
 
 def _same(device: str, content: str, seen: str) -> bool:

@@ -1,7 +1,7 @@
 """Rounds from real tables with a journal, and witnesses who saw what the tables did.
 
-``People`` sit at a whole simulated table: devices, wires, faults, power cuts. ``desk_rounds`` have
-a real core and scribe, and every irregularity that people can report. Both come from a seed.
+``People`` sit at a whole simulated table: devices, wires, faults, power cuts. All comes from a
+seed. Rounds at a desk are beside it (desks.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from controller.daemon.framelog import Direction
 from controller.daemon.frames import open_frames
 from controller.daemon.replay import Record
 from controller.daemon.sealing import KEY_WORD, CardSealer
-from controller.daemon.standing import ROUND, StateDigest, round_number
+from controller.daemon.standing import StateDigest
 from controller.daemon.writer import Released
 from controller.rules.engine import effects as fx
 from controller.rules.engine.state import Phase
@@ -24,12 +24,10 @@ from drivers.readings import Shown
 from hw_sim.layout import load as load_layout
 from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import Scenario, Step, find, load, parse_step
-from tests.clauses.tables import SHUFFLER, table
 from tests.crash.table import KEY as CRASH_KEY
 from tests.crash.table import Bench, CrashTable
-from tests.daemon import desk
-from tests.daemon.desk import Desk, Paper, Row
-from tests.table.test_table_any_round import WAGERS
+from tests.daemon.desk import Desk
+from tests.journal.simdisk import PowerCut
 
 PLAIN: Final = {
     "MBS3": "mbs3-plain",
@@ -54,6 +52,10 @@ class Witness:
     digests: dict[int, str] = field(default_factory=dict)
     shown: list[tuple[int, str, str]] = field(default_factory=list)
     """(wall time, display, what the simulated glass itself shows)"""
+    unsure: set[tuple[int, str]] = field(default_factory=set)
+    """Seen while the power went: whether it was still written down nobody can say."""
+    compared: dict[int, int] = field(default_factory=dict)
+    """Changes of displays that a replay told and that were looked up here, by round."""
 
 
 @dataclass
@@ -93,7 +95,11 @@ class People(CrashTable):
         if isinstance(reading, Shown) and self._up:
             seen = self._glass(reading.device)
             self.witness.shown.append((self._ms(), reading.device, seen))
-        super()._reading(reading)
+        try:
+            super()._reading(reading)
+        except PowerCut:
+            self.witness.unsure |= {(at_ms, name) for at_ms, name, _ in self.witness.shown[-1:]}
+            raise
 
     def _glass(self, device: str) -> str:
         """The display itself, as a person would read it."""
@@ -167,51 +173,6 @@ def _link_goes(steps: list[Step], rng: Random) -> Iterator[Step]:
                 told = parse_step(0, text)
                 assert told is not None
                 yield told
-
-
-# --- a desk ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Watched(Paper):
-    """Paper that a witness reads over the scribe's shoulder."""
-
-    witness: Witness = field(default_factory=Witness)
-    made: Desk | None = None
-
-    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
-        row = super().append(kind, body, at_ms)
-        if kind == ROUND and self.made is not None:
-            number = round_number(body)
-            self.witness.digests[number] = StateDigest().of(self.made.scribe.memory.state)
-        return row
-
-
-def desk_rounds(game: str, device: str, seed: int, rounds: int) -> Journalled:
-    """Random rounds by the prompt alone, with whatever people report and supervisors answer."""
-    changes = SHUFFLER[game] if device == "shuffler" else {}
-    rng = Random(f"desk {game} {device} {seed}")
-    croupier = table(game, **changes)
-    rng.shuffle(croupier.deck)
-    paper = Watched()
-    made = desk.desk(croupier, desk.opening_of(game, **changes), WAGERS[game], paper=paper)
-    paper.made = made
-    desk.play_rounds(made, rng, list(croupier.deck), rounds)
-    for archive in made.state.history:
-        paper.witness.results[archive.round_no] = archive.result
-        paper.witness.standing[archive.round_no] = archive.standing[1]
-    found = Journalled(
-        f"desk {game} {device} {seed}", game, list(paper.rows), desk.cards(), paper.witness
-    )
-    found.desk = made
-    found.irregular = sorted(
-        {
-            event["type"]
-            for archive in made.state.history
-            for event in archive.record["round"].get("events") or ()
-        }
-    )
-    return found
 
 
 # --- on a real disk -------------------------------------------------------------------------------

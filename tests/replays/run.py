@@ -19,8 +19,9 @@ from typing import Final, NamedTuple
 
 from hw_sim.scenario import HERE
 from tests.daemon.desk import GAMES
+from tests.replays.desks import desk_rounds
 from tests.replays.equality import all_differences
-from tests.replays.playing import PLAIN, Journalled, desk_rounds, people_rounds, scenario_rounds
+from tests.replays.playing import PLAIN, Journalled, people_rounds, scenario_rounds
 
 AT_ONCE: Final = 4
 """Rounds that one random table plays."""
@@ -32,15 +33,18 @@ HEAD: Final = """\
 
 `make replays`: {rounds} rounds, seed {seed}, each played by a real table with a journal and
 replayed from that journal alone, once without and once with the table's key. Compared are every
-amount per seat and wager with what the table published, the state's digest at the end, and, where
-there are displays, every change that the replay tells with what the simulated glass showed at that
-time.
+amount per seat and wager with what the table published, the state's digest at the end, and the
+displays both ways: every change that the replay tells with what the glass showed at that time, and
+whatever somebody saw on prompt, lamps and magic card with what the replay shows for then. Meter and
+sign count up in steps that the journal tells as one run: of them the told changes and the last
+value are compared.
 
 * scenarios: every file of `hw_sim/scenarios`, with the irregularities they are about
 * people: random players and dealers at a simulated table in virtual time; noise on the lines, a
   lost link, power cuts
 * desk: random rounds at a core with its scribe; whatever people can report, and supervisors who
-  answer at random
+  answer at random. No wire and no driver is there: prompt, lamps and magic card are glass that
+  obeys at once, and there is no meter
 """
 
 
@@ -57,6 +61,8 @@ class Proved(NamedTuple):
     rounds: int
     irregular: tuple[str, ...]
     wrong: tuple[str, ...]
+    changes: tuple[int, ...]
+    """Changes of displays that were compared, of each round."""
 
 
 def played(case: Case) -> Journalled:
@@ -71,7 +77,8 @@ def proved(case: Case) -> Proved:
     made = played(case)
     wrong = all_differences(made)
     rounds = len(made.witness.results)
-    return Proved(case.kind, made.game, rounds, tuple(made.irregular), tuple(wrong))
+    changes = tuple(made.witness.compared.values())
+    return Proved(case.kind, made.game, rounds, tuple(made.irregular), tuple(wrong), changes)
 
 
 def cases(rounds: int, seed: int) -> Iterator[Case]:
@@ -104,8 +111,9 @@ def run(rounds: int, seed: int, jobs: int) -> list[Proved]:
 def report(found: list[Proved], seed: int) -> str:
     total = sum(one.rounds for one in found)
     text = HEAD.format(rounds=f"{total:,}", seed=seed)
-    text += "\n| played by | " + " | ".join(PLAIN) + " | rounds | differences |\n"
-    text += "|---" * (len(PLAIN) + 3) + "|\n"
+    text += "\n| played by | " + " | ".join(PLAIN)
+    text += " | rounds | with displays | changes shown | differences |\n"
+    text += "|---" * (len(PLAIN) + 5) + "|\n"
     for kind in ("scenarios", "people", "desk"):
         own = [one for one in found if one.kind == kind]
         by_game = Counter[str]()
@@ -113,11 +121,15 @@ def report(found: list[Proved], seed: int) -> str:
             by_game[one.game] += one.rounds
         cells = [str(by_game[game]) for game in PLAIN]
         bad = sum(len(one.wrong) for one in own)
-        text += f"| {kind} | {' | '.join(cells)} | {sum(by_game.values())} | {bad} |\n"
-    seen = Counter(word for one in found if one.kind != "scenarios" for word in one.irregular)
+        changes = [count for one in own for count in one.changes]
+        seen = f"{sum(map(bool, changes))} | {sum(changes):,}"
+        text += f"| {kind} | {' | '.join(cells)} | {sum(by_game.values())} | {seen} | {bad} |\n"
+    events = Counter(word for one in found if one.kind != "scenarios" for word in one.irregular)
     clauses = {word for one in found if one.kind == "scenarios" for word in one.irregular}
     text += "\nIrregularities seen, by the number of random tables:\n\n"
-    text += "".join(f"* {word.replace('_', ' ')}: {count}\n" for word, count in seen.most_common())
+    text += "".join(
+        f"* {word.replace('_', ' ')}: {count}\n" for word, count in events.most_common()
+    )
     text += f"\nClauses that settlements of the scenarios cite: {len(clauses)}.\n"
     wrong = [line for one in found for line in one.wrong]
     text += f"\n**Differences: {len(wrong)}.**\n" + "".join(f"* {line}\n" for line in wrong)

@@ -8,11 +8,11 @@ import pytest
 
 from hw_sim.scenario import find
 from tests.daemon.desk import GAMES
+from tests.replays.desks import desk_rounds
 from tests.replays.equality import all_differences, differences
 from tests.replays.playing import (
     PLAIN,
     Journalled,
-    desk_rounds,
     people_rounds,
     scenario_rounds,
 )
@@ -22,7 +22,10 @@ SEED = 20261117
 
 def wrong(made: Journalled) -> list[str]:
     assert made.witness.results
-    return all_differences(made)
+    found = all_differences(made)
+    assert made.witness.compared.keys() == made.witness.results.keys()
+    assert all(made.witness.compared.values()), "somebody must have looked at the displays"
+    return found
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -33,9 +36,7 @@ def test_rounds_with_whatever_people_report(game: str, device: str, seed: int) -
 
 @pytest.mark.parametrize("game", PLAIN)
 def test_people_at_a_simulated_table(game: str) -> None:
-    made = people_rounds(game, SEED, 1)
-    assert made.witness.shown, "somebody must have looked at the displays"
-    assert wrong(made) == []
+    assert wrong(people_rounds(game, SEED, 1)) == []
 
 
 def test_a_card_read_twice_is_explained_without_the_key() -> None:
@@ -61,3 +62,12 @@ def test_a_display_that_nobody_saw_is_a_difference() -> None:
     at_ms, device, seen = made.witness.shown[at]
     made.witness.shown[at] = (at_ms, device, seen.replace("DECISION", "SETTLE  "))
     assert any(": prompt 'DECISION" in one for one in wrong(made))
+
+
+def test_a_display_that_the_replay_does_not_tell_is_a_difference() -> None:
+    made = desk_rounds("RICO", "shoe", SEED, 1)
+    assert wrong(made) == []
+    middle = len(made.witness.shown) // 2
+    at_ms, _, _ = made.witness.shown[middle]
+    made.witness.shown.insert(middle + 1, (at_ms + 1, "lamps-1", "|".join(["fault"] * 7)))
+    assert any("lamps-1 showed 'fault|" in one for one in wrong(made))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -13,7 +14,8 @@ from controller.replay.screen import COLUMNS, ROWS, compare_page, moment_page, s
 from controller.replay.timeline import Timeline, build
 from hw_sim.scenario import find
 from tests.daemon.desk import GAMES
-from tests.replays.playing import desk_rounds, scenario_rounds
+from tests.replays.desks import desk_rounds
+from tests.replays.playing import scenario_rounds
 
 DECISION = """\
 T-7  MBS3  ROUND 1  settled                       22:13:32.611  record 80  22/40
@@ -188,3 +190,15 @@ def test_a_settlement_that_is_not_what_settle_says_is_told() -> None:
     found = compare(timeline)
     assert found.verdict.startswith("DIFFERENT")
     assert any("$ to_player" in one and "settle" in one for one in found.differences)
+
+
+def test_what_does_not_fit_is_marked_and_told_whole_on_its_own_page() -> None:
+    moment = replace(plain().moments[0], what="word " * 60 + "end", trouble="")
+    timeline = replace(plain(), moments=[moment])
+    lines = screen(timeline, 0, "T-7")
+    assert lines[3].endswith(" ...: a")
+    assert max(map(len, lines)) <= COLUMNS
+    whole = moment_page(timeline, moment)
+    assert max(map(len, whole)) <= COLUMNS
+    assert " ".join("\n".join(whole).split()).count("word") == 60
+    assert any(line.endswith("end") for line in whole)

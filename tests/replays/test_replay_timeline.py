@@ -20,7 +20,8 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from hw_sim.scenario import find, load
 from tests.daemon.desk import Row, play_rounds
-from tests.replays.playing import Journalled, People, desk_rounds, scenario_rounds
+from tests.replays.desks import desk_rounds
+from tests.replays.playing import Journalled, People, scenario_rounds
 from tests.sim.host import METER
 
 SUPERVISOR = f.Declared("S9", f.Role.CASINO_SUPERVISOR)
@@ -335,3 +336,14 @@ def test_each_of_three_rounds_is_told_by_itself() -> None:
         assert timeline.archive.round_no == number
     seqs = [{m.seq for m in t.moments if "opening" in m.marks} for t in whole]
     assert len(set.union(*seqs)) == 3
+
+
+def test_a_journal_that_begins_with_what_a_display_showed_has_no_moment_of_it() -> None:
+    """After retention, or when only the last records are read, the first may belong to nothing."""
+    records = plain().records
+    standing = next(n for n, r in enumerate(records) if r.kind == "standing")
+    shown = next(r for r in records if r.kind == "shown")
+    cut: list[Record] = [records[standing], shown, *records[standing + 1 :]]
+    timeline = build(cut, 1)
+    assert told(timeline) == told(build(records, 1))
+    assert shown.seq not in {moment.seq for moment in timeline.moments}
