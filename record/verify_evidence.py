@@ -132,13 +132,18 @@ def chain_value(before: str, row: Row) -> str:
 
 
 def check_chain(events: Sequence[Row], before: str, first: int) -> Iterator[str]:
-    """Every row follows from the one before; numbers of each journal run without gaps."""
+    """Every row follows from the one before; numbers of each journal run without gaps. Of a row
+    that is left out only the chain value is there, and is taken as it stands."""
     chain, last = before, dict[str, int]()
     for expected, row in enumerate(events, first):
         if row["id"] != expected:
             yield f"event {row['id']} stands where {expected} belongs"
             return
-        if row["chain"] != chain_value(chain, row):
+        if row["body"] is None:
+            if row["table"] or not re.fullmatch(r"[0-9a-f]{64}", row["chain"]):
+                yield f"event {expected}: only a draw of the server may be left out"
+                return
+        elif row["chain"] != chain_value(chain, row):
             yield f"event {expected}: its chain value is not that of its content"
             return
         if last.get(row["journal"], row["n"] - 1) != row["n"] - 1:
@@ -165,7 +170,7 @@ def drawn_seeds(events: Iterable[Row]) -> dict[str, str]:
     """Commitment of a mystery trigger to its seed, where a later draw opened it."""
     last, seeds = dict[tuple[str, str], str](), dict[str, str]()
     for row in events:
-        if row["table"]:
+        if row["table"] or row["body"] is None:
             continue
         order = json.loads(row["body"])["order"]
         if order["what"] == "draw":
@@ -221,6 +226,8 @@ class Pools:
 
     def take(self, row: Row) -> None:
         self.event, self.at_ms, self.table = row["id"], row["received_ms"], row["table"]
+        if row["body"] is None:
+            return  # a selection of magic card and lucky player: it moves no money
         body = json.loads(row["body"])
         if not row["table"]:
             self._order(body["order"], body["by"])
@@ -702,10 +709,11 @@ class Derivation:
 
     def __init__(self, pools: Pools, award: str) -> None:
         self.award, self.pools = award, pools
+        self.pool = award.rsplit("/", 2)[0]
+        """Lines of other pools are not kept: a floor has many, and each line takes memory."""
         self.lines: dict[tuple[str, str], list[Row]] = {}
-        for pool in pools.pools.values():
-            for level in pool["levels"].values():
-                self._begin(level, level["units"], "stated", "at the start of this pack")
+        for level in pools.pools.get(self.pool, {"levels": {}})["levels"].values():
+            self._begin(level, level["units"], "stated", "at the start of this pack")
         self.found: list[Row] | None = None
         self.terms: Row = {}
         pools.heard, pools.locking = self._heard, self._locking
@@ -716,6 +724,8 @@ class Derivation:
         self.lines[level["pool"], level["level"]] = [line] if units else []
 
     def _heard(self, level: Row, line: Row) -> None:
+        if level["pool"] != self.pool:
+            return
         if line["why"] == "seed":
             carried = f"below a cent, of generation {level['generation'] - 1}"
             self._begin(level, line["after"] - line["units"], "carried over", carried)
@@ -744,9 +754,14 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
     for said in check_chain(events, opening["chain"], opening["after"] + 1):
         raise Wrong(EVENTS, said)
     chains = {row["id"]: row["chain"] for row in events} | {opening["after"]: opening["chain"]}
+    left_out = [row["id"] for row in events if row["body"] is None]
     for event, chain in wanted.items():
         if chains.get(event) != chain:
             raise Wrong(EVENTS, f"event {event}: chain value {chain} was expected")
+        if left_out and event >= left_out[0]:
+            said = f"event {left_out[0]} is left out, so the chain value of event {event} does not"
+            more = "prove those before it: expect one before it, or have the pack made again"
+            raise Wrong(EVENTS, f"{said} {more}")
     name = manifest["award"]
     pools = Pools(drawn_seeds(events), opening["state"])
     derived = Derivation(pools, name)
@@ -768,6 +783,7 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
         "steps": [step for step in pools.steps if step["award"] == name],
         "games": pools.pools[award["pool"]]["games"],
         "mine": [row for row in events if row["journal"] == award["journal"]],
+        "left_out": left_out,
     }  # fmt: skip
     if OPENING in manifest["files"] and award["event"] <= opening["after"]:
         raise Wrong(OPENING, "the claim lies before the first event of the pack")
@@ -1193,7 +1209,7 @@ def _contents(
         answer |= {"amount_cents": server["award"]["cents"], "state": server["award"]["state"],
                    "lines": server["lines"] or [], "events": server["events"],
                    "from_event": server["first"], "chain": f"{server['last']}:{server['chain']}",
-                   "stated_opening": OPENING in files}  # fmt: skip
+                   "stated_opening": OPENING in files, "left_out": server["left_out"]}  # fmt: skip
     if TABLE in files:
         table, said = check_table(folder, server, manifest)
         for one in said:
@@ -1235,6 +1251,9 @@ def as_text(answer: Row, lines: bool) -> Iterator[str]:
         yield f"chain of the server's events through {answer['chain']}"
         if answer["stated_opening"]:
             yield "what stood there before the first event is stated, not recomputed"
+        for event in answer["left_out"]:
+            yield f"event {event} is LEFT OUT: a draw that was not public when this pack was made;"
+            yield "  its chain value is stated, not recomputed. A pack made later has all of it"
     if "records" in answer:
         yield f"{answer['records']} journal records, {answer['opened']} cards opened as committed"
         yield f"selection: {answer['selection']}"

@@ -31,11 +31,11 @@ Both halves make the proof: the link server's events (--config, --socket or
 --backup) and the table's journal (--journal; its frame log is looked for beside
 it). One of them is enough for a pack that says which half is missing; without
 the server give --round. The folder is checked at once by the verifier that it
-holds. Nothing is changed anywhere.
+holds. Nothing is changed anywhere. A draw of the server for a round that is not
+over at another table is left out, and the pack says so.
 
 exit codes: 0 made and sound, 64 usage, 65 made, but a check does not hold,
-66 no such award, round or journal, 73 the folder is there already,
-75 a selection in it is not public yet: try again after the round
+66 no such award, round or journal, 73 the folder is there already
 
 examples:
   underfelt evidence grand/3/17 --config /etc/underfelt/link.toml \\
@@ -63,6 +63,7 @@ def run(argv: list[str]) -> int:
     except FrameLogError as error:
         print(f"underfelt evidence: {options.frames or 'frames'}: {error}", file=sys.stderr)
         return EX_DATAERR
+    parts.let_go()
     return _answer(options, parts, manifest)
 
 
@@ -98,7 +99,7 @@ def gather(
             parts.server = server_half(source, options.award, whole=whole)
     if parts.server is not None:
         parts.claim = parts.server.award
-        parts.missing += parts.server.wrong
+        parts.missing += [*parts.server.wrong, *parts.server.left_out]
     else:
         parts.missing.append("the link server's half: no amount can be proven from this pack")
     if options.journal is None:

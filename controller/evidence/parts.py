@@ -25,6 +25,13 @@ class Parts:
     frames: list[Row] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
+    def let_go(self) -> None:
+        """The folder has it now; whoever verifies reads it from there, so memory need not hold a
+        long history twice."""
+        if self.server is not None:
+            self.server.events, self.server.lines = [], []
+        self.frames = []
+
     def bodies(self, kind: str) -> list[Row]:
         if self.table is None:
             return []

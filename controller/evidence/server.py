@@ -23,7 +23,6 @@ from record.verify_evidence import AWARD_FIELDS, Derivation, Pools, drawn_seeds
 
 EX_DATAERR: Final = 65
 EX_NOINPUT: Final = 66
-EX_TEMPFAIL: Final = 75
 MOST_EVENTS: Final = 200_000
 """With more than this a pack begins at the jackpot's generation, unless all are asked for."""
 OVER: Final = frozenset(("round", "claimed", "withdrawn"))
@@ -45,6 +44,8 @@ class ServerHalf:
     """The house's time zone and when its gaming day begins."""
     wrong: list[str] = field(default_factory=list)
     """Where the server's statement and its events disagree."""
+    left_out: list[str] = field(default_factory=list)
+    """Which events are not there, and what to do about it."""
 
 
 @contextmanager
@@ -78,13 +79,13 @@ def server_half(source: Source, award: str, *, whole: bool | None = None) -> Ser
     if whole is None:
         whole = last <= MOST_EVENTS
     orders = [plain(one) for one in source.events(journal="")]
-    events, opening = _events(source, row, last, drawn_seeds(orders), whole=whole)
+    events, opening, left_out = _events(source, row, last, drawn_seeds(orders), whole=whole)
     stated: Row = {
         "place": source.place,
         "awards": [{k: getattr(one, k) for k in AWARD_FIELDS} for one in with_it],
         "steps": [asdict(step) for step in steps if step.award in names],
     }
-    half = ServerHalf(stated["awards"][0], events, stated, opening, [])
+    half = ServerHalf(stated["awards"][0], events, stated, opening, [], left_out=left_out)
     _derive(half, drawn_seeds(events))
     return half
 
@@ -108,20 +109,20 @@ def plain(row: EventRow) -> Row:
 
 def _events(
     source: Source, award: AwardRow, last: int, seeds: dict[str, str], *, whole: bool
-) -> tuple[list[Row], Row | None]:
+) -> tuple[list[Row], Row | None, list[str]]:
     """Up to the last step, and the draws right behind it, which open what was hit."""
     pools, opening, generation = Pools(seeds), None, 1
     rows: list[Row] = []
-    secret: dict[str, tuple[int, str]] = {}
+    secret = _Secrets()
     going = True
     for event in source.events():
         row = plain(event)
         body = json.loads(row["body"])
         if row["id"] > last:
             going = going and not row["table"] and body["order"]["what"] == "draw"
-            if not going and not secret:
+            if not going and not secret.draws:
                 break
-        _selections(secret, row, body, taken=going)
+        secret.take(row, body, taken=going)
         if not going:
             continue
         rows.append(row)
@@ -134,25 +135,49 @@ def _events(
             state = json.loads(json.dumps(pools.state))
             opening = {"after": row["id"], "chain": row["chain"], "state": state}
             rows = []
-    if secret:
-        number, table = next(iter(secret.values()))
-        said = f"round {number} at table {table} has a selection that is not public yet"
-        raise EvidenceError("E-EVD-003", f"{said}; try again when it is over", EX_TEMPFAIL)
-    return rows, opening
+    return rows, opening, secret.leave_out(rows)
 
 
-def _selections(secret: dict[str, tuple[int, str]], row: Row, body: Row, *, taken: bool) -> None:
+@dataclass
+class _Secrets:
     """Draws of the server whose round is still played: their seed is nobody's business yet."""
-    if not row["table"]:
-        order = body["order"]
-        if taken and order["what"] == "select":
-            secret[order["journal"]] = (order["round"], order["journal"][:8])
-    elif row["journal"] in secret:
-        number, _ = secret[row["journal"]]
-        if body["round"] > number or (body["round"] == number and body["what"] in OVER):
-            del secret[row["journal"]]
-        else:
-            secret[row["journal"]] = (number, row["table"])
+
+    draws: dict[str, tuple[int, str, list[int]]] = field(default_factory=dict)
+    """Journal to round, table and events."""
+
+    def take(self, row: Row, body: Row, *, taken: bool) -> None:
+        if not row["table"]:
+            order = body["order"]
+            if taken and order["what"] == "select":
+                number, _, events = self.draws.get(order["journal"], (0, "", []))
+                same = events if number == order["round"] else []
+                name = f"with journal {order['journal'][:8]}"
+                self.draws[order["journal"]] = (order["round"], name, [*same, row["id"]])
+        elif row["journal"] in self.draws:
+            number, _, events = self.draws[row["journal"]]
+            if body["round"] > number or (body["round"] == number and body["what"] in OVER):
+                del self.draws[row["journal"]]
+            else:
+                self.draws[row["journal"]] = (number, row["table"], events)
+
+    def leave_out(self, rows: Iterable[Row]) -> list[str]:
+        """The chain value stays, and says nothing of the seed. Such a draw moves no money."""
+        where = {
+            event: (number, table)
+            for number, table, events in self.draws.values()
+            for event in events
+        }
+        said = []
+        for row in rows:
+            if row["id"] in where:
+                row["body"] = None
+                number, table = where[row["id"]]
+                said.append(
+                    f"event {row['id']}: the draw for round {number} at table {table}, which is "
+                    "not over. Its chain value is stated; make the pack again when that round is "
+                    "over, for a chain without a gap"
+                )
+        return said
 
 
 def _derive(half: ServerHalf, seeds: dict[str, str]) -> None:

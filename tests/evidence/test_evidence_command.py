@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from controller.commands.evidence import run
-from controller.evidence.errors import EvidenceError
 from controller.evidence.server import server_half
 from link.commands.report_source import StoreSource
 from record.link.events import SelectionWanted
-from record.verify_evidence import verify
+from record.verify_evidence import as_text, check_chain, verify
 from tests.evidence.house import KEY, House
 from tests.link.ledger.support import pool, terms
 from tests.link.server.house import House as ServerHouse
@@ -131,18 +130,62 @@ def test_a_damaged_journal_is_not_made_into_evidence(
     assert (code, "E-JRN-" in err) == (65, True)
 
 
-def test_a_selection_of_a_round_under_way_waits(tmp_path: Path) -> None:
-    """The server's seed of another table's round stands among the events: not before it is over."""
-    house = House(tmp_path, pool(terms(), tables=("T1", "T2")))
+def floor_with_a_draw(folder: Path) -> tuple[House, str]:
+    """The server has drawn for T2, whose round is not over; then T1 wins."""
+    house = House(folder, pool(terms(rate_ppm=10_000), tables=("T1", "T2")))
     house.join("T1", "T2")
     house.bet("T2", 1, 3)
     house.tell("T2", SelectionWanted(1, (3,)))
     (award,) = house.play("T1", {4: "straight flush"})
-    source = StoreSource(house.real)
-    with pytest.raises(EvidenceError, match=r"round 1 at table .* E-EVD-003|E-EVD-003"):
-        server_half(source, award)
-    table = house.table("T2")
-    house.tell("T2", table.close(1, {3: "high card"}, {}))
+    return house, award
+
+
+def draw_in(house: House) -> tuple[int, dict[str, Any]]:
+    """The event of the draw and its order, as the store has it."""
+    rows = [(row.id, json.loads(row.body)) for row in house.real.events() if not row.table]
+    ((event, body),) = [(n, b) for n, b in rows if b["order"]["what"] == "select"]
+    return event, body["order"]
+
+
+def test_a_draw_for_a_round_that_is_not_over_is_left_out_and_nothing_waits(tmp_path: Path) -> None:
+    """Another table may be off for days; this award is proven today, and the seed stays at home."""
+    house, award = floor_with_a_draw(tmp_path)
+    event, order = draw_in(house)
+    parts = house.pack(award, tmp_path / "early")
+    (said,) = parts.missing
+    assert said.startswith(f"event {event}: the draw for round 1 at table ")
+    answer = verify(tmp_path / "early")
+    assert (answer["ok"], answer["left_out"]) == (True, [event])
+    assert answer["amount_cents"] == house.store.awards[award].cents
+    assert f"event {event} is LEFT OUT" in "\n".join(as_text(answer, lines=False))
+    for path in (tmp_path / "early").iterdir():
+        for secret in (order["seed"], order["salt"], order["digest"]):
+            assert secret.encode() not in path.read_bytes(), path.name
+    house.tell("T2", house.table("T2").close(1, {3: "high card"}, {}))
+    house.pack(award, tmp_path / "late")
+    later = verify(tmp_path / "late")
+    assert (later["ok"], later["left_out"], later["missing"]) == (True, [], [])
+    assert (later["amount_cents"], later["chain"]) == (answer["amount_cents"], answer["chain"])
+    assert order["seed"] in (tmp_path / "late" / "events.jsonl").read_text()
+    house.close()
+
+
+def test_a_chain_value_proves_nothing_before_an_event_that_is_left_out(tmp_path: Path) -> None:
+    house, award = floor_with_a_draw(tmp_path)
+    event, _ = draw_in(house)
+    house.pack(award, tmp_path / "pack")
+    chains = {row.id: row.chain for row in house.real.events()}
+    assert verify(tmp_path / "pack", {event - 1: chains[event - 1]})["ok"]
+    (problem,) = verify(tmp_path / "pack", {event + 1: chains[event + 1]})["problems"]
+    assert problem["what"].startswith(f"event {event} is left out, so the chain value of event")
+    house.close()
+
+
+def test_nothing_but_a_draw_of_the_server_may_be_left_out(tmp_path: Path) -> None:
+    house, award = floor_with_a_draw(tmp_path)
     half = server_half(StoreSource(house.real), award)
-    assert half.award["cents"] == house.store.awards[award].cents
+    told = next(row for row in half.events if row["table"])
+    told["body"] = None
+    (said,) = check_chain(half.events, "", 1)
+    assert said == f"event {told['id']}: only a draw of the server may be left out"
     house.close()

@@ -15,10 +15,13 @@ from typing import Any
 
 import pytest
 
+from controller.evidence import server as server_module
 from controller.evidence import table as table_module
 from controller.evidence.errors import EvidenceError
 from controller.evidence.pack import lines, manifest_of, seal, whole, write
 from controller.evidence.page import page_html
+from controller.evidence.server import server_half
+from link.commands.report_source import StoreSource
 from record import verify_evidence as v
 from tests.evidence.changes import missed
 from tests.evidence.house import BURNT, CLOCK, House, random_house
@@ -111,6 +114,60 @@ def test_a_pack_from_the_generation_on_states_what_was_there(house: House, tmp_p
     assert [line["why"] for line in found["lines"]] == ["stated", "contribution", "contribution"]
     assert found["lines"][0]["units"] == 50_000_000_000  # 500.00, the reset amount
     assert found["from_event"] > 1
+
+
+def test_a_long_history_is_stated_and_only_the_generation_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the bound a pack begins where the jackpot did, and proves the same amount."""
+    small = pool(terms(rate_ppm=10_000), name="small", tables=("T3",))
+    house = House(tmp_path, pool(terms(rate_ppm=10_000), tables=("T1", "T2")), small)
+    house.join("T1", "T2", "T3")
+    for _ in range(6):
+        house.play("T2", {1: "high card", 2: "high card"})
+        house.play("T3", {5: "high card"})
+    (first,) = house.play("T1", {1: "royal flush"})
+    for _ in range(3):
+        house.play("T3", {5: "high card"})
+        house.play("T2", {2: "high card"})
+    (award,) = house.play("T1", {4: "straight flush"})
+    whole_half = server_half(StoreSource(house.real), award)
+    assert (len(whole_half.events), whole_half.opening) == (whole_half.events[-1]["id"], None)
+    bound = len(whole_half.events) - 1
+    monkeypatch.setattr(server_module, "MOST_EVENTS", bound)
+    half = server_half(StoreSource(house.real), award)
+    assert half.opening is not None
+    assert half.events == whole_half.events[half.opening["after"] :]
+    assert len(half.events) < bound // 2
+    assert (half.award, half.wrong) == (whole_half.award, [])
+    assert half.award["cents"] == house.store.awards[award].cents
+    house.pack(award, tmp_path / "long")
+    found = v.verify(tmp_path / "long")
+    assert (found["ok"], found["stated_opening"]) == (True, True)
+    house.pack(award, tmp_path / "whole", whole=True)
+    asked = v.verify(tmp_path / "whole")
+    assert (asked["ok"], asked["stated_opening"]) == (True, False)
+    assert (asked["amount_cents"], asked["chain"]) == (found["amount_cents"], found["chain"])
+    # The first jackpot has no generation before it: nothing can be stated, all of it is there.
+    begun = server_half(StoreSource(house.real), first)
+    assert (begun.opening, begun.events[0]["id"]) == (None, 1)
+    house.close()
+
+
+def test_lines_of_other_pools_are_not_kept(tmp_path: Path) -> None:
+    small = pool(terms(rate_ppm=10_000), name="small", tables=("T3",))
+    house = House(tmp_path, pool(terms(rate_ppm=10_000), tables=("T1",)), small)
+    house.join("T1", "T3")
+    house.play("T3", {5: "high card"})
+    (award,) = house.play("T1", {4: "straight flush"})
+    half = server_half(StoreSource(house.real), award)
+    pools = v.Pools({})
+    derived = v.Derivation(pools, award)
+    for row in half.events:
+        pools.take(row)
+    assert {name for name, _ in derived.lines} == {"pool"}
+    assert derived.found == half.lines != []
+    house.close()
 
 
 def test_one_half_is_enough_and_the_other_is_said_to_be_missing(
