@@ -182,7 +182,7 @@ class TableCore(Sensing):
                 self._beacon = not self._beacon
             case "clear":
                 if not busy:
-                    self.notices.clear_newest()
+                    self.notices.clear_newest(self.prompter.notice)
             case "undo":
                 self._take_back(at_ms)
             case SignOn() as entry:

@@ -6,7 +6,7 @@ money that is owed until CLEAR.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from controller.rules.engine import effects as fx
@@ -48,8 +48,11 @@ class Notices:
         """What this notice was about is over."""
         self._all = [n for n in self._all if n.cause != cause]
 
-    def clear_newest(self) -> None:
-        self._all = self._all[:-1]
+    def clear_newest(self, told: Callable[[Notice], str]) -> None:
+        """What the dealer reads goes, and with it whatever reads the same: wrong chips on three
+        spots of a seat are one line, and a key that changes nothing looks like one that failed."""
+        read = told(self._all[-1]) if self._all else ""
+        self._all = [n for n in self._all if told(n) != read]
 
     def new_round(self) -> None:
         """Money still to be handed over outlives the round; everything else is old."""

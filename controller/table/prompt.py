@@ -83,10 +83,7 @@ class Prompter:
         if said.entry is not None:
             return self._entry(*said.entry)
         if said.notice is not None:
-            n = said.notice
-            text = self.texts["notice"][n.code]
-            spot = self._spot(n.spot)
-            return self._fill(text, n.cents or 0, seat=n.seat, spot=spot, other=n.other)
+            return self.notice(said.notice)
         if ask.parts and (listed := self._parts(ask.parts)):
             return listed
         return self._fill(
@@ -98,6 +95,11 @@ class Prompter:
             about=ask.about,
             of=self._spot(ask.of),
         )
+
+    def notice(self, notice: Notice) -> str:
+        """As line 3 tells it."""
+        text, spot = self.texts["notice"][notice.code], self._spot(notice.spot)
+        return self._fill(text, notice.cents or 0, seat=notice.seat, spot=spot, other=notice.other)
 
     def _detail(self, detail: str) -> str:
         for section in ("deck", "hand"):

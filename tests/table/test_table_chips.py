@@ -104,6 +104,21 @@ def test_a_tag_that_is_no_live_chip_never_counts_and_is_told(
     assert table_.lines[2] == "PLACE YOUR BETS"
 
 
+def test_clear_takes_away_everything_that_reads_the_same() -> None:
+    """Three spots, one line: a CLEAR that seems to do nothing leaves the question covered."""
+    table_ = betting(placed=False).table
+    for number, spot in enumerate(("1", "2", "$")):
+        table_.lay(3, spot, frozenset({Uid(f"E004FFFF0000000{number}")}))
+    table_.lay(4, "1", frozenset({Uid("E004FFFF00000009")}))
+    assert table_.lines[2] == "SEAT 4: NO CHIP"
+    table_.press("CLEAR")
+    assert table_.lines[2] == "SEAT 3: NO CHIP"
+    table_.press("CLEAR")
+    assert table_.lines[2] == "PLACE YOUR BETS"
+    table_.press("CLEAR")
+    assert table_.lines[2] == "PLACE YOUR BETS"
+
+
 def test_promotional_tokens_count_in_the_nsw_book() -> None:
     table_ = betting("NSW", placed=False).table
     table_.lay(3, "1", frozenset((table_.tag(FakeChip(2500, kind="promo")),)))

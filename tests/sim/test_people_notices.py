@@ -1,0 +1,41 @@
+"""People who must take notices away before they can read what is to be done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hw_sim.layout import load as load_layout
+from hw_sim.people.random_play import random_rounds
+from hw_sim.scenario import Step, find, load, parse_step
+from tests.crash.table import CrashTable
+
+
+def played(steps: list[Step], seed: int) -> CrashTable:
+    plain = load(find("mbs3-plain"))
+    table = CrashTable(replace(plain, steps=tuple(steps), cards=(), seed=seed, rounds=()))
+    table.play()
+    return table
+
+
+def test_a_dealer_is_not_stuck_behind_notices_that_read_the_same() -> None:
+    """Three wrong chips at one seat while another seat's wager goes back: CHIPS KEY MENU 27."""
+    told = (
+        "dealer opens", "seat 2 bets 10.00 on 1 2 $", "seat 5 bets 10.00 on 1 2 $", "wait 1500",
+        "dealer closes", "seat 2 will back ride", "seat 5 will ride ride", "dealer until RIDE",
+        "seat 5 strange chip on 1", "seat 5 strange chip on 2", "seat 5 strange chip on $",
+        "wait 2000", "dealer plays on",
+    )  # fmt: skip
+    steps = [step for text in told if (step := parse_step(0, text)) is not None]
+    assert len(steps) == len(told)
+    table = played(steps, 1)
+    seen = table.director.dealer.seen
+    assert ["DECISION 1       R 1", "SEAT 2  1      10.00", "SEAT 5: NO CHIP",
+            "CHIPS KEY MENU 27"] in seen  # fmt: skip
+    assert table.results[1]["round_status"] == "settled"
+
+
+def test_seven_people_at_a_random_table_with_faults_get_to_the_end() -> None:
+    layout = load_layout(load(find("mbs3-plain")).layout_path)
+    rounds = random_rounds("MBS3", layout, 10_001, 3, players=7, faults=True)
+    table = played([step for one in rounds for step in one], 10_001)
+    assert [one["round_status"] for one in table.results.values()] == ["settled"] * 3
