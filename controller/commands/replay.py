@@ -38,7 +38,7 @@ RECENT: Final = 20_000
 LAST: Final = "last"
 EPILOG: Final = """\
 Keys: SPACE or RIGHT next, LEFT back, p play, j jump (03:12:45, #80, seat 3,
-decision of seat 3, cards, settlement), / find, n find again, s compare with
+decision of seat 3, cards, dispute, settlement), / find, n find again, s compare with
 settle, f all bytes of the moment, a all of the moment, q quit. Without a
 terminal, or with --plain, the whole round is printed.
 
@@ -91,6 +91,8 @@ def run(argv: list[str]) -> int:
     except (NotThere, NoMoment) as error:
         said, code = str(error), EX_NOINPUT
     except OSError as error:
+        if error.filename is None:  # whoever read our output went away: no file is to blame
+            raise
         said, code = f"{error.filename}: {error.strerror}", EX_NOINPUT
     print(f"underfelt replay: {said}", file=sys.stderr)
     return code

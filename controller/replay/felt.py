@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from controller.replay import words
 from controller.rules.cards import NAMES, Card
@@ -11,6 +11,8 @@ from controller.rules.engine.state import Phase, TableState
 
 CLOSED = "??"
 DECIDED = {"ride": "rides", "withdraw": "back"}
+CUT: Final = ".."
+ANY: Final = 10_000
 
 
 class SeatRow(NamedTuple):
@@ -21,14 +23,19 @@ class SeatRow(NamedTuple):
     note: str = ""
 
     def told(self, columns: int) -> str:
-        """Cards, wagers and what was decided; shorter words where there is little room."""
-        for words_of in (_long, _short):
+        """Cards, wagers and what was decided; shorter words where there is little room. What does
+        not even fit then ends in ``..``: the page of the moment has all of it."""
+        for words_of, between in ((_long, "  "), (_short, "  "), (_short, " ")):
             placed = " ".join(words_of(*one) for one in self.wagers)
             parts = (" ".join(self.cards), placed, self.note)
-            said = "  ".join(part for part in parts if part)
+            said = between.join(part for part in parts if part)
             if len(said) <= columns:
-                break
-        return said
+                return said
+        return f"{said[: columns - len(CUT)]}{CUT}"
+
+    def whole(self) -> str:
+        who = "dealer" if self.seat == DEALER else f"seat {self.seat}"
+        return f"{who}: {self.told(ANY)}"
 
 
 def _long(spot: str, cents: int, how: str) -> str:

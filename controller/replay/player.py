@@ -72,7 +72,7 @@ class Player:
         elif key == "p":
             self.playing = self.place + 1 < len(moments)
         elif key == "j":
-            self._jump(ask("jump to (time, #record, seat 3, cards, settlement): "))
+            self._jump(ask("jump to (22:13:32, #80, seat 3, cards, settlement, dispute): "))
         elif key in ("/", "n"):
             self._find(ask("find: ") if key == "/" else self._found)
         elif key == "s":
@@ -80,7 +80,8 @@ class Player:
         elif key == "f":
             self._show(screen.frames_page(moments[self.place], self.missing))
         elif key == "a":
-            self._show(screen.moment_page(self.timeline, moments[self.place]))
+            here = moments[self.place]
+            self._show([*screen.moment_page(self.timeline, here), *screen.felt_page(here)])
         elif key == "q":
             self.ended = True
         else:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from controller.replay.compare import Compared
 from controller.replay.displays import UNREAD, lamps, meter
+from controller.replay.frames import SEALED
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
 
@@ -27,11 +29,11 @@ def screen(timeline: Timeline, place: int, table: str, note: str = "") -> list[s
     before = timeline.moments[place - 1] if place else None
     lines = [_head(timeline, place, table), _ruler(_since(timeline, moment))]
     lines += _what(moment)
-    shown = [_ruler("displays from then on (* changed)" if before else "displays from then on")]
-    shown += _displays(moment, before)
+    shown = [_ruler(_until(moment, before)), *_displays(moment, before)]
     bytes_of = _frames(moment, FRAME_ROWS)
     room = ROWS - 2 - len(lines) - len(shown)
-    lines += _followed(moment, max(FOLLOWED_ROWS, room - len(bytes_of)))
+    # Bytes give way to what followed, and that to the displays: its rest is said to be there.
+    lines += _followed(moment, max(room - len(bytes_of), min(FOLLOWED_ROWS, max(room, 1))))
     return _filled([*lines, *shown, *bytes_of], note)
 
 
@@ -53,6 +55,13 @@ def _since(timeline: Timeline, moment: Moment) -> str:
     opened = next((m for m in timeline.moments if "opening" in m.marks), timeline.moments[0])
     apart = (moment.at_ms - opened.at_ms) / 1000
     return f"{moment.phase or 'between rounds'}, {apart:+.1f} s from the opening"
+
+
+def _until(moment: Moment, before: Moment | None) -> str:
+    """Only what stood there last has room: how often the prompt changed until then is said."""
+    times = sum(shown.device == "prompt" for shown in moment.shown)
+    said = "displays from then on" + (" (* changed)" if before else "")
+    return f"{said}; the prompt's last of {times}: a" if times > 1 else said
 
 
 def _ruler(text: str) -> str:
@@ -155,7 +164,21 @@ def _frames(moment: Moment, most: int) -> list[str]:
         return []
     total = len(moment.frames) + moment.frames_more
     lines = [_ruler(f"bytes of {', '.join(sorted({f.device for f in moment.frames}))}: {total}")]
-    return lines + [frame_line(one) for one in moment.frames[-most:]]
+    return lines + frame_lines(moment.frames)[-most:]
+
+
+def frame_lines(frames: Sequence[FrameLine], columns: int = COLUMNS) -> list[str]:
+    """A line for each; those that stay sealed say nothing one by one."""
+    lines: list[str] = []
+    for (sealed, device), run in groupby(frames, lambda one: (one.data == SEALED, one.device)):
+        own = list(run)
+        if sealed and len(own) > 1:
+            at_ms = own[0].at_ms
+            head = f"  {at_ms // 1000 % 60:02}.{at_ms % 1000:03} {device}: {len(own)} frames"
+            lines.append(f"{head}, {SEALED.replace('opens it', 'opens them')}")
+        else:
+            lines += [frame_line(one, columns) for one in own]
+    return lines
 
 
 def frame_line(one: FrameLine, columns: int = COLUMNS) -> str:
@@ -172,10 +195,8 @@ def frame_line(one: FrameLine, columns: int = COLUMNS) -> str:
 def frames_page(moment: Moment, note: str = "") -> list[str]:
     """Every byte that belongs to the moment, wrapped."""
     lines = [f"bytes behind record {moment.seq}: {moment.what}", ""]
-    for one in moment.frames:
-        lines += textwrap.wrap(
-            frame_line(one, 1 << 20), COLUMNS, subsequent_indent=" " * 10, break_long_words=False
-        )
+    for line in frame_lines(moment.frames, 1 << 20):
+        lines += textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 10, break_long_words=False)
     if moment.frames_more:
         lines.append(f"  and {moment.frames_more} before them")
     if not moment.frames:
@@ -194,14 +215,22 @@ def moment_page(timeline: Timeline, moment: Moment) -> list[str]:
     lines += [f"  {line}" for line in _what(moment, ALL, COLUMNS - 2)]
     lines += _followed(moment, ALL)
     for one in moment.shown:
-        text = " / ".join(part.strip() for part in one.content.split("\n"))
+        text = " / ".join(" ".join(part.split()) for part in one.content.split("\n"))
         lines += textwrap.wrap(
             f"  {clock(one.at_ms, timeline.utc_offset_min)}.{one.at_ms % 1000:03} "
             f"{one.device} shows: {text}",
             COLUMNS,
             subsequent_indent="      ",
         )
-    return lines + [frame_line(one) for one in moment.frames]
+    return lines + frame_lines(moment.frames)
+
+
+def felt_page(moment: Moment) -> list[str]:
+    """What lies on the table then, every word of it."""
+    lines = [""] if moment.rows else []
+    for row in moment.rows:
+        lines += textwrap.wrap(f"  {row.whole()}", COLUMNS, subsequent_indent="      ")
+    return lines
 
 
 def pages(lines: Sequence[str]) -> Iterator[list[str]]:

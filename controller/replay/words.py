@@ -18,6 +18,8 @@ from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
+CONSOLE: Final = "console"
+"""What stands for a reason in facts that were declared with keys."""
 SPOTS: Final = {
     "$": "$", "1": "wager 1", "2": "wager 2", "pair_plus": "Pair Plus", "six_card": "6 Card Bonus",
     "rapid_fire": "Rapid Fire", "hedge": "Hedge", "ante": "the ante", "play": "the play wager",
@@ -80,12 +82,12 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.CountOrdered: lambda _: "A count of the cards is ordered",
     f.BetsOpened: lambda _: "Bets are opened",
     f.WagerRead: lambda w: f"{at(w.seat)}: {cents(w.cents)} lies on {spot(w.spot)}",
-    f.CreditsRead: lambda w: f"Seat {w.seat}: {w.credits} progressive credit(s) in",
+    f.CreditsRead: lambda w: f"Seat {w.seat}: {_many(w.credits, 'progressive credit')} in",
     f.WagerDeclared: lambda w: f"{at(w.seat)}: {cents(w.cents)} on {spot(w.spot)}, by hand",
     f.BetsClosed: lambda _: "No more bets: the closing call",
     f.SeatLeftOut: lambda w: f"Seat {w.seat} is left out of the round",
-    f.WagerRefused: lambda w: f"Seat {w.seat}: wager refused: {w.reason}",
-    f.SeatExcluded: lambda w: f"Seat {w.seat} is excluded: {w.reason}",
+    f.WagerRefused: lambda w: f"Seat {w.seat}: wager refused{_note(w.reason)}",
+    f.SeatExcluded: lambda w: f"Seat {w.seat} is excluded{_note(w.reason)}",
     f.SeatReadmitted: lambda w: f"Seat {w.seat} is readmitted",
     f.SelectionCommitted: lambda w: f"The draw is committed to: {w.digest[:16]}",
     f.SelectionRevealed: lambda w: (
@@ -100,7 +102,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.CardsHandled: lambda w: f"Cards are handled: {place(w.seat)}",
     f.Decided: lambda w: f"Seat {w.seat} {CHOICES[w.choice]}: {spot(w.spot)}",
     f.DecisionCorrected: lambda w: (
-        f"UNDO: the dealer mis-keyed; seat {w.seat} {CHOICES[w.choice]}: {spot(w.spot)}"
+        f"CORRECTED, the key before was wrong: seat {w.seat} {CHOICES[w.choice]}: {spot(w.spot)}"
     ),
     f.RideAllSignalled: lambda w: f"Seat {w.seat} tucks the cards: everything rides",
     f.CommunityTurned: lambda w: f"Community card {w.number} is turned",
@@ -111,8 +113,10 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.CorrectionRefused: lambda w: f"Seat {w.seat} refuses to correct the wagers",
     f.Folded: lambda w: f"Seat {w.seat} folds",
     f.Played: lambda w: f"Seat {w.seat} plays",
-    f.OrderDirected: lambda w: f"Seats {_seats(w.seats)} are to decide first: {w.reason}",
-    f.CardExposed: lambda w: f"{w.count} {'community ' if w.community else ''}card(s) exposed",
+    f.OrderDirected: lambda w: f"Seats {_seats(w.seats)} are to decide first{_note(w.reason)}",
+    f.CardExposed: lambda w: (
+        f"{_many(w.count, 'community card' if w.community else 'card')} exposed"
+    ),
     f.DealtWrong: lambda _: "The dealer found the cards dealt incorrectly",
     f.HandsRemapped: lambda w: f"The hands of {place(w.first)} and {place(w.second)} are exchanged",
     f.StrayHandFound: lambda w: f"A hand lies at seat {w.seat}, which has no wager",
@@ -123,14 +127,14 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.OutcomeInvalidated: lambda w: f"The game is invalidated: {w.reason}{_forfeit(w)}",
     f.SupervisorRuled: lambda w: f"The supervisor rules: {w.ruling}{_note(w.note)}",
     f.SeatRuled: lambda w: f"The supervisor rules on seat {w.seat}: {w.ruling}{_note(w.note)}",
-    f.PlayerWarned: lambda w: f"Seat {w.seat} is warned: {w.reason}",
-    f.BreachNoted: lambda w: f"Noted about seats {_seats(w.seats)}: {w.what}",
+    f.PlayerWarned: lambda w: f"Seat {w.seat} is warned{_note(w.reason)}",
+    f.BreachNoted: lambda w: f"A breach is noted about seats {_seats(w.seats)}{_note(w.what)}",
     f.BonusCardTurned: lambda _: "The middle card is turned",
     f.HandOpened: lambda w: f"Seat {w.seat}: the hand is opened",
     f.SeatSettled: lambda w: f"Seat {w.seat}: paid and collected{_called(w)}",
     f.CardCorrected: lambda w: f"Seat {w.seat}: card {w.number} is really {NAMES[w.card]}",
-    f.DisputeRaised: lambda w: f"DISPUTE at seat {w.seat}: {w.about}",
-    f.DisputeDecided: lambda w: f"Dispute at seat {w.seat} decided: {w.decision}",
+    f.DisputeRaised: lambda w: f"DISPUTE at seat {w.seat}{_note(w.about)}",
+    f.DisputeDecided: lambda w: f"DISPUTE at seat {w.seat} IS DECIDED{_note(w.decision)}",
     f.PayCorrected: lambda w: (
         f"CORRECTION of round {w.round_no}, seat {w.seat}: really paid {cents(w.paid_cents)}"
         f"{_note(w.note)}"
@@ -167,7 +171,12 @@ def _forfeit(what: f.OutcomeInvalidated) -> str:
 
 
 def _note(note: str) -> str:
-    return f" ({note})" if note else ""
+    """A reason in somebody's words. The console has no letters to give one with."""
+    return f" ({note})" if note and note != CONSOLE else ""
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _called(what: f.SeatSettled) -> str:
@@ -225,7 +234,7 @@ def _effect(one: fx.Effect) -> list[Said]:
         case fx.Refused(reason, clause):
             return [Said(f"refused: {reason}", clause)]
         case fx.Prompt():
-            return [Said(f"prompt: {prompts.text(one)}")]
+            return [Said(f"prompt: {prompts.text(one).removesuffix(f': {CONSOLE}')}")]
         case fx.RaiseAlarm(code, seat, detail, clause):
             about = f"seat {seat}: " if seat is not None else ""
             return [Said(f"ALARM {code}: {about}{detail}", clause)]

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import shutil
+import subprocess
 import sys
 import termios
 import time
@@ -51,7 +52,9 @@ def test_the_whole_round_as_text(shuffler: Path, capsys: Capture) -> None:
 
 def test_without_the_key_the_bytes_of_cards_are_sealed(shuffler: Path, capsys: Capture) -> None:
     _, out, _ = asked(capsys, shuffler, "1", "--plain")
-    assert "shuffler <- sealed; the table's key opens it" in out
+    sealed = [line for line in out.splitlines() if "sealed" in line]
+    assert any(line.endswith(" frames, sealed; the table's key opens them") for line in sealed)
+    assert len(sealed) == len({line.split()[0] for line in sealed}), "one line for all of a moment"
     assert "shuffler <- PACKET" not in out
 
 
@@ -255,3 +258,16 @@ def test_it_is_driven_by_keys_on_a_real_terminal(terminal: Terminal) -> None:
     assert "EQUAL: table, replay and settle agree to the cent" in terminal.see("SPACE goes back")
     terminal.press(" q")
     assert terminal.ended() == 0
+
+
+def test_a_reader_who_goes_away_is_no_missing_file(shuffler: Path) -> None:
+    """``underfelt replay 1 --plain | head``."""
+    told = [sys.executable, "-m", "controller.cli", "replay", "1", "--plain", "--journal"]
+    with subprocess.Popen(
+        [*told, str(shuffler / "journal")], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (74, b"")

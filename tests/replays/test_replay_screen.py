@@ -8,10 +8,12 @@ from functools import cache
 import pytest
 
 from controller.replay.compare import compare
+from controller.replay.felt import SeatRow
 from controller.replay.jump import NoMoment, find_text, to_moment
 from controller.replay.player import Player
-from controller.replay.screen import COLUMNS, ROWS, compare_page, moment_page, screen
+from controller.replay.screen import COLUMNS, ROWS, compare_page, felt_page, moment_page, screen
 from controller.replay.timeline import Timeline, build
+from controller.replay.words import Said
 from hw_sim.scenario import find
 from tests.daemon.desk import GAMES
 from tests.replays.desks import desk_rounds
@@ -202,3 +204,39 @@ def test_what_does_not_fit_is_marked_and_told_whole_on_its_own_page() -> None:
     assert max(map(len, whole)) <= COLUMNS
     assert " ".join("\n".join(whole).split()).count("word") == 60
     assert any(line.endswith("end") for line in whole)
+
+
+def test_a_prompt_that_changed_again_before_the_next_moment_says_how_often() -> None:
+    moments = plain().moments
+    for place, moment in enumerate(moments):
+        times = sum(shown.device == "prompt" for shown in moment.shown)
+        found = [line for line in screen(plain(), place, "T-7") if line.startswith("-- displays")]
+        assert len(found) == 1
+        assert (f"; the prompt's last of {times}: a " in found[0]) == (times > 1)
+    assert any(sum(s.device == "prompt" for s in m.shown) > 1 for m in moments)
+
+
+def test_a_row_of_a_seat_is_never_cut_in_silence() -> None:
+    wagers = (("1", 50_000, "rides"), ("2", 50_000, "rides"), ("$", 50_000, ""),
+              ("pair_plus", 2_500, ""), ("six_card", 2_500, ""))  # fmt: skip
+    row = SeatRow(7, wagers, ("Td", "4s", "Kh"), "settled")
+    assert row.told(59) == "Td 4s Kh 1:500 rides 2:500 rides $:500 PP:25 SC:25 settled"
+    assert row.told(43) == "Td 4s Kh 1:500 rides 2:500 rides $:500 PP.."
+    moment = replace(plain().moments[0], rows=(row,))
+    timeline = replace(plain(), moments=[moment])
+    assert any(line.endswith(" $:500 PP..") for line in screen(timeline, 0, "T-7"))
+    assert felt_page(moment) == [
+        "",
+        "  seat 7: Td 4s Kh  1 500.00 rides 2 500.00 rides $ 500.00 pair_plus 25.00",
+        "      six_card 25.00  settled",
+    ]
+
+
+def test_displays_are_not_pushed_off_the_screen() -> None:
+    """However much followed and whatever is wrong: the last line of the displays is there."""
+    seats = tuple(SeatRow(n, (("$", 500, ""),), ("??",) * 3) for n in range(8))
+    at = next(m for m in plain().moments if "decision" in m.marks)
+    moment = replace(at, rows=seats, trouble="word " * 40, followed=(Said("so it is"),) * 30)
+    lines = screen(replace(plain(), moments=[moment]), 0, "T-7")
+    assert any(line.startswith("meter ") for line in lines)
+    assert any(line.endswith("more lines: a") for line in lines)

@@ -25,7 +25,7 @@ def test_every_fact_has_words() -> None:
     ("what", "said"),
     [
         (f.DecisionCorrected(3, "2", "ride"),
-         "UNDO: the dealer mis-keyed; seat 3 lets it ride: wager 2"),
+         "CORRECTED, the key before was wrong: seat 3 lets it ride: wager 2"),
         (f.PlayerAbsent(4, False), "Seat 4: the player is absent, cards not looked at"),
         (f.CountFound(None, 3), "3 community cards"),
         (f.CountFound(5, 2), "2 cards at seat 5"),
@@ -37,6 +37,13 @@ def test_every_fact_has_words() -> None:
         (f.PayCorrected(7, 2, 12_345, "short"),
          "CORRECTION of round 7, seat 2: really paid 123.45 (short)"),
         (f.WagerRead(0, "pot", 500), "Dealer: 5.00 lies on the pot"),
+        (f.DisputeRaised(4, "console"), "DISPUTE at seat 4"),
+        (f.DisputeDecided(4, "the player is right"),
+         "DISPUTE at seat 4 IS DECIDED (the player is right)"),
+        (f.PayCorrected(7, 2, 12_345, "console"),
+         "CORRECTION of round 7, seat 2: really paid 123.45"),
+        (f.CreditsRead(2, 1), "Seat 2: 1 progressive credit in"),
+        (f.CreditsRead(2, 3), "Seat 2: 3 progressive credits in"),
     ],
 )  # fmt: skip
 def test_facts_in_the_words_of_the_trade(what: f.What, said: str) -> None:
@@ -46,6 +53,7 @@ def test_facts_in_the_words_of_the_trade(what: f.What, said: str) -> None:
 EFFECTS: dict[fx.Effect, list[str]] = {
     fx.Refused("no", "NSW-5.7"): ["refused: no [NSW-5.7]"],
     fx.Prompt("open hand", 3): ["prompt: Open seat 3"],
+    fx.Prompt("dispute", 4, "console"): ["prompt: Seat 4: dispute. Leave cards and chips"],
     fx.SetLamp(1, "live"): [],
     fx.RaiseAlarm("late wager", 2, "$: 500", "NSW-5.3"): [
         "ALARM late wager: seat 2: $: 500 [NSW-5.3]"
