@@ -62,6 +62,7 @@ class Notices:
     def take(self, effects: Iterable[fx.Effect], state: TableState) -> None:
         """The notices in the effects of one fact; ``state`` is what it left."""
         back: dict[int, int] = {}
+        awards: dict[tuple[int, str], int] = {}
         for effect in effects:
             match effect:
                 case fx.Prompt(code, seat) if code in _OF_CHIPS:
@@ -81,9 +82,11 @@ class Notices:
                     code = "difference pay" if cents > 0 else "difference collect"
                     self.add(Notice(code, seat, abs(cents)))
                 case fx.ShowAward(seat, kind, cents) if _is_owed(state, seat, kind):
-                    self.add(Notice("award", seat, cents, kind))
+                    awards[seat, kind] = awards.get((seat, kind), 0) + cents
                 case _:
                     pass
+        for (seat, kind), cents in awards.items():  # two hands of one round may bring the same
+            self.add(Notice("award", seat, cents, kind))
         for seat, cents in back.items():
             self.add(Notice("return", seat, cents))
 

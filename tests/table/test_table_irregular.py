@@ -149,6 +149,19 @@ def test_envy_after_a_seat_is_paid_is_told_as_a_notice() -> None:
     assert nets(hand.table) == {2: 600_000, 5: -1500 - 100 + 30_000}
 
 
+def test_envy_for_two_hands_is_told_as_one_sum() -> None:
+    wagers = {2: base(1000), 3: base(1000), 5: base(500, progressive=100)}
+    dealt = {2: "9sTsJs", 3: "4s5s6s", 5: "2c3d9h"}
+    hand = finger(table("MBS3", dealt, "7s8s"), wagers)
+    until(hand, "SEAT 2")
+    until(hand, "SHOW")
+    for key in ("SHOW", "PAID", "SHOW", "PAID", "SHOW"):  # seats 5 and 3 are paid, 2 is opened
+        hand.do(key)
+    assert hand.table.lines[2] == "SEAT 5 ENVY 600"
+    hand.play()
+    assert nets(hand.table)[5] == -1500 - 100 + 2 * 30_000
+
+
 def test_a_late_wager_is_told_and_never_counts() -> None:
     hand = mbs3()
     table_ = until(hand, "BETS CLOSED")
