@@ -36,8 +36,8 @@ replayed from that journal alone, once without and once with the table's key. Co
 amount per seat and wager with what the table published, the state's digest at the end, and the
 displays both ways: every change that the replay tells with what the glass showed at that time, and
 whatever somebody saw on prompt, lamps and magic card with what the replay shows for then. Meter and
-sign count up in steps that the journal tells as one run: of them the told changes and the last
-value are compared.
+sign count up in steps that the journal tells as one run: of them the told changes are compared, and
+the meter's last value.
 
 * scenarios: every file of `hw_sim/scenarios`, with the irregularities they are about
 * people: random players and dealers at a simulated table in virtual time; noise on the lines, a
