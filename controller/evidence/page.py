@@ -18,7 +18,7 @@ from record.verify_evidence import exact, figures, money
 
 LAST_LINES: Final = 40
 MOST_SHOWN: Final = 120
-SHORT: Final = frozenset(("when", "table", "display", "device", "state", "card"))
+SHORT: Final = frozenset(("when", "what", "table", "display", "device", "state", "card"))
 """Columns that are never broken."""
 SUITS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 STYLE: Final = """

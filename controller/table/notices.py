@@ -7,6 +7,7 @@ money that is owed until CLEAR.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Final
 
 from controller.rules.engine import effects as fx
@@ -27,7 +28,8 @@ _OF_SEATS: Final = {
     "jackpot rejected": "jackpot rejected",
 }
 _OF_AWARDS: Final = ("jackpot pending", "mystery")
-_MONEY: Final = ("difference pay", "difference collect", "award", "return")
+_OWED: Final = ("difference pay", "difference collect", "award")
+_MONEY: Final = (*_OWED, "return")
 
 
 class Notices:
@@ -41,8 +43,16 @@ class Notices:
         return self._all[-1] if self._all else None
 
     def add(self, notice: Notice) -> None:
+        """What is owed a second time is owed as well: one line with the sum."""
+        if notice.code in _OWED:
+            same = [n for n in self._all if _what(n) == _what(notice)]
+            cents = (notice.cents or 0) + sum(n.cents or 0 for n in same)
+            self._all = [n for n in self._all if n not in same]
+            notice = replace(notice, cents=cents)
         if notice not in self._all:
-            self._all = [*self._all, notice][-MOST:]
+            self._all = [*self._all, notice]
+        while len(self._all) > MOST and (old := [n for n in self._all if n.code not in _MONEY]):
+            self._all.remove(old[0])
 
     def forget(self, cause: object) -> None:
         """What this notice was about is over."""
@@ -89,6 +99,10 @@ class Notices:
             self.add(Notice("award", seat, cents, kind))
         for seat, cents in back.items():
             self.add(Notice("return", seat, cents))
+
+
+def _what(notice: Notice) -> tuple[str, int | None, str]:
+    return notice.code, notice.seat, notice.spot
 
 
 def _is_told(state: TableState, spot: str) -> bool:
