@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
-from controller.shell.client import Client, NoTable
-from controller.shell.errors import EX_UNAVAILABLE
+from controller.shell.client import Client, NoTable, NotAllowed
+from controller.shell.errors import EX_NOPERM, EX_UNAVAILABLE
 from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
 from record.arguments import Arguments
@@ -48,6 +48,9 @@ def run(argv: list[str]) -> int:
     session.listen = listen if sys.stdin.isatty() else None
     try:
         return session.once(options.command) if options.command else Repl(session).run()
+    except NotAllowed as refused:
+        complain([f"underfelt shell: {refused}"])
+        return EX_NOPERM
     except NoTable as gone:
         look = "systemctl status underfelt-table@NAME"
         complain([f"underfelt shell: {gone}. Look at {look}"])

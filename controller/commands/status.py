@@ -17,11 +17,14 @@ from record.arguments import Arguments
 
 EX_UNAVAILABLE: Final = 69
 EX_TROUBLE: Final = 1
+EX_TEMPFAIL: Final = 75
+EX_NOPERM: Final = 77
 EPILOG: Final = """\
 Every trouble is a line: !! stopped, ! degraded, - a note; its code, what it is
 about, what was seen, and behind the arrow what to do.
 
-exit codes: 0 all well, 1 something is stopped or degraded, 69 no table answers
+exit codes: 0 all well, 1 something is stopped or degraded, 69 no table answers,
+75 too many ask at once, 77 not you
 
 examples:
   underfelt status --config /etc/underfelt/table-1/table.toml
@@ -47,6 +50,10 @@ def run(argv: list[str]) -> int:
         return EX_NOINPUT
     try:
         status = ask(path, "status")
+    except PermissionError:
+        said = "you may not; join the group that the socket belongs to"
+        print(f"underfelt status: {path}: {said}", file=sys.stderr)
+        return EX_NOPERM
     except OSError as error:
         reason = error.strerror or "no answer"
         print(
@@ -55,6 +62,9 @@ def run(argv: list[str]) -> int:
             file=sys.stderr,
         )
         return EX_UNAVAILABLE
+    if "error" in status:
+        print(f"underfelt status: {status['text']} ({status['error']})", file=sys.stderr)
+        return EX_TEMPFAIL
     print(json.dumps(status, indent=2, ensure_ascii=False) if options.json else told(status))
     return EX_TROUBLE if ill(troubles(status)) else EX_OK
 

@@ -144,7 +144,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     if config.service.http:
         http = Http(config.service.address, config.service.port, verbs.answers())
         verbs.http_error = await http.start()
-    desk = desk_of(Reach(config, started, runtime, link, verbs, recent))
+    desk, tests = desk_of(Reach(config, started, runtime, link, verbs, recent))
     service = Service(config.service.socket, verbs.all(), {"shell": desk.answer}, desk.left)
     await service.start()
 
@@ -169,6 +169,7 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
         pulse.cancel()
         if looking is not None:
             looking.cancel()
+        await tests.close("the table stops")
         await link.close("the table stops")
         await service.close()
         await desk.audit.close()

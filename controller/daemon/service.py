@@ -10,16 +10,28 @@ import json
 import os
 import socket
 import struct
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from controller.shell.client import connect
+
 LONGEST: Final = 65_536
 MODE: Final = 0o660
-BACKLOG: Final = 1
+BACKLOG: Final = 64
+"""Whoever comes while others are being let in waits here."""
+AT_ONCE: Final = 1
 """Without a free descriptor asyncio tries again a second later, as often as this says each time:
 with more than one its tracebacks multiply."""
+PER_USER: Final = 16
+EVERYBODY: Final = 64
+"""Open connections; far fewer than the descriptors that devices and journal need."""
+LINE_S: Final = 10.0
+"""A line that was begun is ended by then; between two lines a person may think as long as he
+likes."""
 Verb = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -55,14 +67,19 @@ class Service:
         self.path = path
         self._verbs, self._attended, self._left = verbs, attended or {}, left
         self._numbers = count(1)
+        self._open: Counter[int] = Counter()
+        """Connections by uid."""
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.unlink(missing_ok=True)
+        made = socket.socket(socket.AF_UNIX)
+        made.bind(str(self.path))
         self._server = await asyncio.start_unix_server(
-            self._serve, self.path, limit=LONGEST, backlog=BACKLOG
+            self._serve, sock=made, limit=LONGEST, backlog=AT_ONCE
         )
+        made.listen(BACKLOG)
         os.chmod(self.path, MODE)
 
     async def close(self) -> None:
@@ -72,16 +89,32 @@ class Service:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         _, uid, _ = peer_of(writer.get_extra_info("socket"))
+        if why := self._full(uid):
+            said = {"error": "E-SVC-003", "text": why, "do": "close some of them, or try again"}
+            writer.write(json.dumps(said).encode() + b"\n")
+            writer.close()
+            return
         peer = Peer(uid, next(self._numbers))
+        self._open[uid] += 1
         try:
-            while line := await reader.readline():
+            while line := await _line(reader):
                 writer.write(json.dumps(await self._answer(line, peer)).encode() + b"\n")
                 await writer.drain()
-        except (ConnectionError, ValueError, asyncio.CancelledError):
+        except (ConnectionError, ValueError, TimeoutError, asyncio.CancelledError):
             pass  # gone, or a line without end
         finally:
+            self._open[uid] -= 1
             writer.close()
             self._left(peer)
+
+    def _full(self, uid: int) -> str:
+        """Why there is no room for one more of this user. Root and the table's own user find room
+        whatever the others do."""
+        if self._open[uid] >= PER_USER:
+            return f"uid {uid} has {PER_USER} connections open already"
+        if uid not in (0, os.geteuid()) and self._open.total() >= EVERYBODY:
+            return f"{EVERYBODY} connections are open already"
+        return ""
 
     async def _answer(self, line: bytes, peer: Peer) -> Mapping[str, Any]:
         try:
@@ -98,12 +131,19 @@ class Service:
         return found(request)
 
 
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; nothing at the end."""
+    first = await reader.read(1)
+    if first in (b"", b"\n"):
+        return first
+    return first + await asyncio.wait_for(reader.readline(), LINE_S)
+
+
 def ask(path: Path, verb: str, timeout_s: float = 5.0) -> dict[str, Any]:
     """One request, for commands; OSError if nobody listens."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(timeout_s)
-        connection.connect(str(path))
-        connection.sendall(json.dumps({"verb": verb}).encode() + b"\n")
+    with connect(path, timeout_s) as connection:
+        with suppress(BrokenPipeError):  # refused before it was asked
+            connection.sendall(json.dumps({"verb": verb}).encode() + b"\n")
         with connection.makefile("rb") as stream:
             answer = json.loads(stream.readline() or b"{}")
     return answer if isinstance(answer, dict) else {}

@@ -44,6 +44,7 @@ END: Final = "end"
 READING: Final = "reading"
 RESTARTED: Final = "the table started again"
 POWER: Final = "the power fails"
+CHANGED: Final = "another configuration is taken"
 LOADS: Final = ("loaded", "shuffle ended")
 _OFF: Final[Lamp] = "off"
 _CARDS: Final = (CardRead, PacketRead, CardEvent)

@@ -32,6 +32,7 @@ from controller.daemon.scribe import Scribe
 from controller.daemon.status import status_of
 from controller.daemon.testmode import (
     BEGIN,
+    CHANGED,
     END,
     POWER,
     RESTARTED,
@@ -67,10 +68,7 @@ from drivers.readings import MetersRead, Shown
 
 LINK: Final = f.Measured("link")
 SELECTOR: Final = f.Measured("selector")
-
 ODOMETER: Final = "odometer"
-
-
 RETRY_US: Final = 5_000_000
 """How often a full disk is looked at again."""
 
@@ -172,7 +170,10 @@ class Writer:
             effects += self._outbox(orders, now_us)
         orders += self._linked(now_us)
         effects += self._outbox(orders, now_us)
-        if self.verdict() == "apply" and not (self.locked or self.journal.full or self.test.is_on):
+        if self.verdict() == "apply" and not (self.locked or self.journal.full):
+            if self.test.is_on:  # whoever holds it may be who may no longer
+                orders += self._end_test(CHANGED, now_us)
+                effects += self._outbox(orders, now_us)
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
         if self.scribe.standing_due:
@@ -195,6 +196,7 @@ class Writer:
             self._save_decks()
         if self.test.is_on:
             self._append(TEST, {"event": END, "why": "the table stops", "state": self._digest})
+            self.test.off()
         self._append("closed", {"why": why})
         self._sync()
 

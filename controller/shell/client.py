@@ -5,18 +5,45 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from select import select
 from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
+from time import monotonic, sleep
 from typing import Any, Final
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 16 << 20
 PIECE: Final = 1 << 16
+RETRY_S: Final = 0.05
 
 
 class NoTable(Exception):
     """Nobody answers at the socket."""
+
+
+class NotAllowed(NoTable):
+    """The socket is there, and not for this user."""
+
+
+def connect(path: Path, timeout_s: float) -> socket.socket:
+    """OSError if nobody listens. Where many come at once the kernel says so; then again."""
+    made = socket.socket(socket.AF_UNIX)
+    made.settimeout(timeout_s)
+    until_s = monotonic() + timeout_s
+    try:
+        while True:
+            try:
+                made.connect(str(path))
+            except BlockingIOError:
+                if monotonic() > until_s:
+                    raise
+                sleep(RETRY_S)
+            else:
+                return made
+    except BaseException:
+        made.close()
+        raise
 
 
 class Client:
@@ -37,6 +64,10 @@ class Client:
             request["cursor"] = cursor
         try:
             return self._asked(json.dumps(request).encode() + b"\n")
+        except PermissionError:
+            self.close()
+            said = "you may not; join the group that the socket belongs to"
+            raise NotAllowed(f"{self.path}: {said}") from None
         except OSError as error:
             self.close()
             reason = error.strerror or "no answer in time"
@@ -47,15 +78,9 @@ class Client:
 
     def _asked(self, line: bytes) -> Mapping[str, Any]:
         if self._socket is None:
-            made = socket.socket(socket.AF_UNIX)
-            made.settimeout(self._timeout_s)
-            try:
-                made.connect(str(self.path))
-            except BaseException:
-                made.close()
-                raise
-            self._socket, self._kept = made, b""
-        self._socket.sendall(line)
+            self._socket, self._kept = connect(self.path, self._timeout_s), b""
+        with suppress(BrokenPipeError):  # refused before it was asked: what it says is still there
+            self._socket.sendall(line)
         while True:
             answer = json.loads(self._line(self._socket))
             if not isinstance(answer, dict):

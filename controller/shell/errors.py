@@ -20,9 +20,13 @@ CONFIRM: Final = "E-SHL-012"
 USED: Final = "E-SHL-013"
 NOT_NOW: Final = "E-SHL-014"
 
+CROWDED: Final = "E-SVC-003"
+"""The socket's own word: too many connections."""
+
 EX_OK: Final = 0
 EX_USAGE: Final = 64
 EX_UNAVAILABLE: Final = 69
+EX_NOPERM: Final = 77
 EX_FAILED: Final = 1
 """The command was done, and what it tested has failed."""
 EXIT: Final[Mapping[str, int]] = {
@@ -40,6 +44,7 @@ EXIT: Final[Mapping[str, int]] = {
     CONFIRM: EX_USAGE,
     USED: 65,
     NOT_NOW: 75,
+    CROWDED: 75,
 }
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 

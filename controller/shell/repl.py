@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-from controller.shell.client import NoTable
+from controller.shell.client import NoTable, NotAllowed
 from controller.shell.errors import EX_OK, EX_UNAVAILABLE
 from controller.shell.parse import complete
 from controller.shell.session import Session
@@ -58,11 +58,14 @@ def listen(seconds: float) -> str:
 
 
 def confirm(question: str) -> str:
-    """Ask whoever sits there; from a pipe the next line is the answer."""
+    """Ask whoever sits there; from a pipe the next line is the answer. Ctrl-D is no answer: it
+    gives the test up."""
     asked = f"{question} " if sys.stdin.isatty() else ""
     try:
         return input(asked)
     except EOFError:
+        if asked:
+            raise KeyboardInterrupt from None
         return ""
 
 
@@ -102,6 +105,8 @@ class Repl:
     def _greet(self) -> int:
         try:
             return self._session.hello()
+        except NotAllowed:
+            raise
         except NoTable as gone:
             complain([f"underfelt shell: {gone}"])
             return EX_UNAVAILABLE

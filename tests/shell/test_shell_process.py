@@ -151,6 +151,40 @@ def test_another_role_takes_effect_with_a_reload(sitting: Sitting) -> None:
     assert '{user = "games", role = "observer"}' in told.stdout
 
 
+def test_another_role_ends_the_test_mode_of_whoever_loses_it(sitting: Sitting) -> None:
+    path = sitting.run / "service.sock"
+    before = sitting.config.read_text("utf-8")
+    entry = '[[shell.people]]\nuser = "root"\nrole = "technician"\n'
+    sitting.config.write_text(before + entry, "utf-8")
+    sitting.keeper.signal(signal.SIGHUP)
+    sitting.until(lambda: '"root"' in shell(sitting, "config", "--json").stdout, "the entry")
+    client = Client(path)
+    assert client.ask(["test", "on"])["ok"]
+    assert client.ask(["keys"])["ok"]
+    sitting.config.write_text(before + entry + 'until = "2020-12-31"\n', "utf-8")
+    sitting.keeper.signal(signal.SIGHUP)
+    sitting.until(lambda: not sitting.status()["test_mode"], "out of test mode")
+    for words in (["answer", "yes"], ["test", "on"], ["status"]):
+        assert client.ask(words)["error"] == "E-SHL-003"
+    client.close()
+    sitting.until(lambda: _certificate(sitting), "the certificate")
+    assert _certificate(sitting)["passed"] is False
+    tests = [
+        json.loads(r.body) for r in JournalReader(sitting.run / "journal").records()
+        if r.kind == "test"
+    ]  # fmt: skip
+    assert tests[-1]["why"] == "another configuration is taken"
+    sitting.config.write_text(before, "utf-8")
+    sitting.keeper.signal(signal.SIGHUP)
+    sitting.until(lambda: shell(sitting, "status").returncode == 0, "root as ever")
+
+
+def _certificate(sitting: Sitting) -> dict[str, Any]:
+    records = JournalReader(sitting.run / "audit").records()
+    found = [json.loads(r.body) for r in records if r.kind == "certificate"]
+    return found[-1] if found else {}
+
+
 FOREIGN = """
 import sys
 from controller.cli import main

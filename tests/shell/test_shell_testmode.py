@@ -274,6 +274,21 @@ def test_a_killed_daemon_starts_in_normal_mode_and_says_so(
     held.close()
 
 
+def test_a_reboot_in_a_test_leaves_its_certificate(sitting: Sitting, client: Client) -> None:
+    ok(client, "test", "on")
+    ok(client, "keys")
+    before, pid = len(audited(sitting, "certificate")), sitting.keeper.pid
+    ok(client, "reboot", "yes")
+    sitting.until(lambda: sitting.keeper.process is None, "the end of the daemon")
+    assert sitting.keeper.exits[-1] == (0, "")
+    certificate = audited(sitting, "certificate")[before:][0]
+    assert (certificate["test"], certificate["passed"]) == ("keys", False)
+    assert certificate["results"][-1]["text"].startswith("never pressed, stuck or dead: 1 2 3")
+    assert rows_of_test(sitting)[-1]["why"] == "the table stops"
+    sitting.keeper.start()
+    sitting.until(lambda: sitting.status() and sitting.keeper.pid != pid, "an answer")
+
+
 def test_not_during_a_round_and_the_reason_is_audited(tmp_path: Path) -> None:
     desk = Inside(table_in("mbs3-plain", Phase.BETTING), tmp_path)
     technician = 2

@@ -18,7 +18,7 @@ def acts_of(reach: Reach, tests: TestDesk) -> dict[str, Act]:
     return acts
 
 
-def desk_of(reach: Reach) -> Desk:
+def desk_of(reach: Reach) -> tuple[Desk, TestDesk]:
     config, writer = reach.config, reach.started.writer
     audit = Audit(opener(config.journal.path, config.name, config.journal.retention_days))
     tests = TestDesk(reach, audit)
@@ -30,7 +30,7 @@ def desk_of(reach: Reach) -> Desk:
         tests.take(reading)
 
     reach.runtime.heard = heard
-    return Desk(
+    desk = Desk(
         audit,
         acts_of(reach, tests),
         reach.live,
@@ -40,3 +40,4 @@ def desk_of(reach: Reach) -> Desk:
         leaving=[tests.left],
         commanded=tests.commanded,
     )
+    return desk, tests

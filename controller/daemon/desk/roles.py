@@ -47,10 +47,14 @@ def author_of(
 def refusal(author: Author, verb: Verb, *, test_mode: bool, in_round: str = "") -> Refused | None:
     """Why this author may not use this verb now, or None. ``in_round``: what goes on."""
     if author.role is None or ROLES.index(author.role) < ROLES.index(verb.role):
-        said = f"{verb.name} is for a {verb.role}; {author.user or author.uid} is "
-        return Refused(ROLE, said + (f"a {author.role}" if author.role else "nobody"))
+        said = f"{verb.name} is for {_one(verb.role)}; {author.user or author.uid} is "
+        return Refused(ROLE, said + (_one(author.role) if author.role else "nobody"))
     if verb.test and in_round:
         return Refused(IN_ROUND, f"{verb.name} needs test mode: not now, {in_round}")
     if verb.test and not test_mode:
         return Refused(TEST_MODE, f"{verb.name} needs test mode")
     return None
+
+
+def _one(role: Role) -> str:
+    return f"an {role}" if role[0] in "aeiou" else f"a {role}"

@@ -88,6 +88,13 @@ class TestDesk:
     async def _end(self, why: str) -> None:
         if self._holder is None:
             return
+        await self.close(why)
+        self._reach.runtime.unprobe()
+        await self._reach.runtime.direct(lambda writer, at_us: (writer.end_test(why, at_us), None))
+
+    async def close(self, why: str) -> None:
+        """Nobody holds it any more, and a test under way has its certificate. The table itself is
+        put back by the writer; if the daemon stops there is none left to ask."""
         self._holder = None
         for timer in (self._idle, self._timer):
             if timer is not None:
@@ -97,8 +104,6 @@ class TestDesk:
         if guided is not None and not guided.done:
             guided.stop(f"given up: {why}")
             await self._audit.keep(CERTIFICATE, self._certificate(guided))
-        self._reach.runtime.unprobe()
-        await self._reach.runtime.direct(lambda writer, at_us: (writer.end_test(why, at_us), None))
 
     def _touch(self) -> None:
         if self._idle is not None:

@@ -12,6 +12,8 @@ SHOWN: Final = 12
 HEX: Final = 24
 """Bytes of a frame on a line."""
 ARROWS: Final = {"in": "<", "out": ">"}
+LATER: Final = "    "
+"""Before what goes on in the next line."""
 
 
 def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
@@ -32,21 +34,22 @@ def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         return
     last = frames[-1]["at_us"]
     more = f" and {beats} heartbeats" if beats else ""
-    yield f"last frames, newest last ({min(len(frames), SHOWN)} of {len(frames)} kept{more}):"
+    shown = f"{min(len(frames), SHOWN)} of {len(frames)} kept{more}"
+    yield from wrapped(f"last frames, newest last ({shown}):", columns)
     for one in frames[-SHOWN:]:
         ago = f"{(one['at_us'] - last) / 1_000_000:8.3f}"
-        yield f"{ARROWS[one['direction']]} {ago} s {one['text']}"[:columns]
+        yield from wrapped(f"{ARROWS[one['direction']]} {ago} s {one['text']}", columns, "", LATER)
         if one["hex"]:
             octets = [one["hex"][at : at + 2] for at in range(0, len(one["hex"]), 2)]
             more = " ..." if len(octets) > HEX else ""
-            yield from wrapped(" ".join(octets[:HEX]) + more, columns, "    ")
+            yield from wrapped(" ".join(octets[:HEX]) + more, columns, LATER)
 
 
 def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     if data["missed"]:
         yield f"... {data['missed']} readings were forgotten in between"
     for row in data["readings"]:
-        yield watched(row)[:columns]
+        yield from wrapped(watched(row), columns, "", LATER)
 
 
 def watched(row: Mapping[str, Any]) -> str:
@@ -85,4 +88,4 @@ def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     behind = f" ({data['clause']})" if data["clause"] else ""
     yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
     if data["keys"]:
-        yield f"keys: {' '.join(data['keys'])}"[:columns]
+        yield from wrapped(f"keys: {' '.join(data['keys'])}", columns)
