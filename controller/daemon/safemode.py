@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controller.daemon.testmode import Stands
+from controller.daemon.testmode import Blocked, Stands
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.table.stepping import ORDERED
@@ -17,32 +17,34 @@ from controller.table.stepping import ORDERED
 SHELL: Final = f.Measured("shell")
 
 
-def order_of(writer: Stands, on: bool, user: str) -> tuple[f.What | None, str]:
+def order_of(writer: Stands, on: bool, user: str) -> tuple[f.What | None, Blocked | None]:
     """The fact to tell, or why there is none; neither: it is so already."""
     core = writer.core
     state = core.state
-    if why := _blocked(writer):
-        return None, why
+    if blocked := _blocked(writer):
+        return None, blocked
     if not on and core.options.safe_mode:
-        return None, "policy.safe_mode stands in the configuration: change it there, then reload"
+        why = "policy.safe_mode stands in the configuration: change it there, then reload"
+        return None, Blocked(why)
     if bool(state.progressive_closed) == on:
-        return None, ""
-    return (f.ProgressiveClosed(f"{ORDERED}{user}") if on else f.ProgressiveOpened()), ""
+        return None, None
+    return (f.ProgressiveClosed(f"{ORDERED}{user}") if on else f.ProgressiveOpened()), None
 
 
-def _blocked(writer: Stands) -> str:
+def _blocked(writer: Stands) -> Blocked | None:
     state = writer.core.state
     if state.rules.book.progressive is None:
-        return "this game has no progressive"
+        return Blocked("this game has no progressive")
     if writer.locked:
-        return f"the table is locked out: {writer.locked}"
+        return Blocked(f"the table is locked out: {writer.locked}")
     if writer.test.is_on:
-        return "the table is in test mode"
+        return Blocked("the table is in test mode")
     if state.phase is Phase.BETTING:
-        return f"round {state.round_no}: bets are open; say it again after the closing call"
+        said = f"round {state.round_no}: bets are open; say it again after the closing call"
+        return Blocked(said, in_round=True)
     if writer.is_full:
-        return "the disk is full: what is done could not be written down"
-    return ""
+        return Blocked("the disk is full: what is done could not be written down")
+    return None
 
 
 def ordered_by(why: str) -> str:

@@ -53,10 +53,11 @@ Place = Literal["table", "later", "card", "power", "nowhere"]
 
 
 class Blocked(NamedTuple):
-    """Why there is no test mode now. ``taken``: because somebody has it."""
+    """Why not now. ``taken``: somebody has test mode; ``in_round``: because of the round."""
 
     why: str
     taken: bool = False
+    in_round: bool = False
 
 
 class Stands(Protocol):
@@ -78,6 +79,8 @@ class TestMode:
     """Cards may be drawn: the test of the card device is under way."""
     drawn: int = 0
     """Cards drawn since a deck was last loaded."""
+    ended: str = ""
+    """Why the last one ended."""
     left_on: bool = False
     """The run before this one ended in test mode."""
     _later: list[object] = field(default_factory=list)
@@ -125,8 +128,9 @@ class TestMode:
         """Told by another part of the table: it waits."""
         self._later.append(fact)
 
-    def off(self) -> list[object]:
+    def off(self, why: str = "") -> list[object]:
         """It ends; what has waited, in order."""
+        self.ended = why
         waited = [*self._levels.values(), *self._later]
         self.by, self.cards, self._later, self._levels = None, False, [], {}
         return waited
@@ -159,7 +163,7 @@ def blocked(writer: Stands) -> Blocked | None:
     if writer.locked:
         return Blocked(f"the table is locked out: {writer.locked}")
     if state.phase is not Phase.IDLE:
-        return Blocked(f"round {state.round_no}: {state.phase.value}")
+        return Blocked(f"round {state.round_no}: {state.phase.value}", in_round=True)
     if waiting := [award for award in state.awards if award.pending]:
         return Blocked(f"{len(waiting)} jackpot{'s wait' if waiting[1:] else ' waits'} for people")
     if core.credits.doubt:

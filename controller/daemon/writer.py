@@ -200,7 +200,7 @@ class Writer:
         self._append("closed", {"why": why})
         self._sync()
 
-    def order_safe_mode(self, on: bool, user: str, now_us: int) -> tuple[Released, str]:
+    def order_safe_mode(self, on: bool, user: str, now_us: int) -> tuple[Released, Blocked | None]:
         """A person at the shell closes the progressive or opens it; or why not."""
         what, why = order_of(self, on, user)
         orders: list[Order] = []
@@ -252,7 +252,7 @@ class Writer:
         orders: list[Order] = [WatchAntennas(frozenset())]
         if self.test.drawn:
             self.core.notices.add(Notice("deck empty", cause="deck"))
-        for one in self.test.off():
+        for one in self.test.off(why):
             orders += self._take(one, now_us)
         return orders + self.core.orders_now()
 

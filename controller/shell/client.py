@@ -46,6 +46,16 @@ def connect(path: Path, timeout_s: float) -> socket.socket:
         raise
 
 
+def _hung_up(connection: socket.socket) -> bool:
+    """Has the other end gone while nothing was asked?"""
+    if not select([connection], [], [], 0)[0]:
+        return False
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
+
+
 class Client:
     """The connection is opened with the first command and stays: test mode belongs to it."""
 
@@ -55,6 +65,8 @@ class Client:
         self._socket: socket.socket | None = None
         self._kept = b""
         self._number = 0
+        self.opened = 0
+        """Connections so far: a table that was started again is reached by another one."""
 
     def ask(self, words: Sequence[str], cursor: int | None = None) -> Mapping[str, Any]:
         """The answer as it came. Raises NoTable; an interrupt leaves the connection usable."""
@@ -77,8 +89,11 @@ class Client:
             raise NoTable(f"{self.path}: what answers there is no table") from None
 
     def _asked(self, line: bytes) -> Mapping[str, Any]:
+        if self._socket is not None and _hung_up(self._socket):
+            self.close()  # the table was started again since the last command
         if self._socket is None:
             self._socket, self._kept = connect(self.path, self._timeout_s), b""
+            self.opened += 1
         with suppress(BrokenPipeError):  # refused before it was asked: what it says is still there
             self._socket.sendall(line)
         while True:

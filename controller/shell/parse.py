@@ -53,6 +53,8 @@ def parse(words: Sequence[str], live: Live, verbs: Mapping[str, Verb] = VERBS) -
     """The verb and its words by name. Raises Refused."""
     verb, given = find(words, verbs)
     found: dict[str, str] = {}
+    if _about_verbs(verb) and given:
+        given = [" ".join(given)]  # many a verb has two words
     if len(given) > len(verb.words):
         extra = given[len(verb.words)]
         raise Refused(WORD, f"{extra}: one word too many; expected: {verb.usage}")
@@ -90,7 +92,7 @@ def choices(word: Word, live: Live, verbs: Mapping[str, Verb] = VERBS) -> Sequen
         case "choice":
             return word.choices
         case "verb":
-            return tuple(verbs)
+            return (*verbs, *{name.split()[0] for name in verbs if " " in name})
         case _:
             return live.get(word.kind, ())
 
@@ -117,7 +119,8 @@ def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
             if given not in offered:
                 code = NO_DEVICE if word.kind == "device" else WORD
                 no_such = f"{given}: no such {word.name}"
-                raise Refused(code, f"{no_such}; one of {_listed(offered)}")
+                listed = _listed(verbs if word.kind == "verb" else offered)
+                raise Refused(code, f"{no_such}; one of {listed}")
             return given
 
 
@@ -136,9 +139,15 @@ def complete(before: str, live: Live, verbs: Mapping[str, Verb] = VERBS) -> list
     except Refused:
         behind = []
     else:
-        if len(behind) < len(verb.words):
+        if _about_verbs(verb):
+            offered |= {name.split()[len(behind)] for name in verbs if _leads(behind, name)}
+        elif len(behind) < len(verb.words):
             offered |= set(choices(verb.words[len(behind)], live, verbs))
     return sorted(word for word in offered if word.startswith(begun))
+
+
+def _about_verbs(verb: Verb) -> bool:
+    return [word.kind for word in verb.words] == ["verb"]
 
 
 def _leads(given: Sequence[str], name: str) -> bool:

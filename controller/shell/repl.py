@@ -18,11 +18,17 @@ from typing import Final
 from controller.shell.client import NoTable, NotAllowed
 from controller.shell.errors import EX_OK, EX_UNAVAILABLE
 from controller.shell.parse import complete
-from controller.shell.session import Session
+from controller.shell.session import NO, YES, Session
 
 LEAVING: Final = ("exit", "quit")
 WIDEST: Final = 80
 HISTORY: Final = 500
+SETTINGS: Final = (
+    "tab: complete",
+    "set enable-bracketed-paste off",
+    "set bell-style none",
+    "set show-all-if-ambiguous on",
+)
 MORE: Final = "-- Enter for more, q to stop -- "
 
 
@@ -62,7 +68,10 @@ def confirm(question: str) -> str:
     gives the test up."""
     asked = f"{question} " if sys.stdin.isatty() else ""
     try:
-        return input(asked)
+        said = input(asked)
+        while asked and said.strip().lower() not in (*YES, *NO):  # a slip is no verdict
+            said = input("   yes or no? ")
+        return said
     except EOFError:
         if asked:
             raise KeyboardInterrupt from None
@@ -124,7 +133,9 @@ class Repl:
         """A line; None at the end. Ctrl-C gives up what was typed."""
         while True:
             try:
-                return input(self._session.prompt())
+                line = input(self._session.prompt())
+                self._note(line.strip())
+                return line
             except KeyboardInterrupt:
                 print()
             except EOFError:
@@ -148,11 +159,21 @@ class Repl:
             return
         self._readline.set_completer(self._complete)
         self._readline.set_completer_delims(" ")
-        for setting in ("tab: complete", "set enable-bracketed-paste off", "set bell-style none"):
+        for setting in SETTINGS:
             self._readline.parse_and_bind(setting)
         with suppress(OSError):
             self._readline.read_history_file(history_file())
         self._readline.set_history_length(HISTORY)
+        # By itself it would keep every q and yes as well.
+        self._readline.set_auto_history(False)
+
+    def _note(self, line: str) -> None:
+        """A command for the history, not twice in a row."""
+        if self._readline is None or not line:
+            return
+        last = self._readline.get_current_history_length()
+        if not last or self._readline.get_history_item(last) != line:
+            self._readline.add_history(line)
 
     def _keep(self) -> None:
         if self._readline is None:

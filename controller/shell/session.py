@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from controller.shell.client import Client
+from controller.shell.client import Client, NoTable
 from controller.shell.errors import EX_FAILED, EX_OK, EX_UNAVAILABLE, EXIT, Refused
 from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
-from controller.shell.verbs import VERBS, Verb
+from controller.shell.verbs import VERBS, WATCH, Verb
 
-WATCH: Final = "watch"
 POLL_S: Final = 0.5
 ROUNDS: Final = 10
 """Rounds that Tab offers, the last ones."""
 YES: Final = ("y", "yes")
 NO: Final = ("n", "no")
+ANEW: Final = "connected anew: the table was started again, or let this connection go"
 Show = Callable[[Sequence[str]], None]
 
 
@@ -39,10 +39,15 @@ class Session:
     at: Mapping[str, Any] = field(default_factory=dict)
     """Where the table was at the last answer."""
     live: Live = field(default_factory=dict)
+    gone: bool = False
+    """Nobody has answered the last command."""
+    _connection: int = 0
+    _greeted: int = 0
 
     def hello(self) -> int:
         """Who am I here, and what is there?"""
         code, data = self._asked(["hello"])
+        self._greeted = self._connection
         if code == EX_OK:
             self.live = {**self.live, **data["live"]}
         return code
@@ -53,7 +58,10 @@ class Session:
             words = split(text)
         except Refused as error:
             return self._refuse({"error": error.code, "text": error.text})
-        return self.words(words) if words else EX_OK
+        code = self.words(words) if words else EX_OK
+        if self._greeted != self._connection:  # its devices may be others
+            self.hello()
+        return code
 
     def words(self, words: Sequence[str]) -> int:
         if list(words[:1]) == [WATCH]:
@@ -81,6 +89,8 @@ class Session:
         at = self.at
         if not at:
             return "underfelt> "
+        if self.gone:
+            return f"{at['table']} does not answer> "
         test = "TEST MODE " if at["test_mode"] else ""
         number = at["troubles"]
         wrong = "" if not number else f" !{number} trouble{'' if number == 1 else 's'}"
@@ -89,14 +99,27 @@ class Session:
     # --- in between ------------------------------------------------------------------------------
 
     def _asked(self, words: Sequence[str], cursor: int | None = None) -> tuple[int, dict[str, Any]]:
-        answer = self.client.ask(words, cursor)
+        try:
+            answer = self.client.ask(words, cursor)
+        except NoTable:
+            self.gone = True
+            raise
+        self.gone = False
+        before, self._connection = self._connection, self.client.opened
+        if before not in (0, self._connection):
+            self.complain([ANEW])
+        if "at" in answer:
+            self._place(answer["at"])
         if not answer.get("ok"):
             return self._refuse(answer), {}
-        self.at = answer["at"]
-        last = self.at["round"]
-        rounds = [str(number) for number in range(max(1, last - ROUNDS + 1), last + 1)]
-        self.live = {**self.live, "round": rounds}
         return EX_OK, dict(answer["data"])
+
+    def _place(self, at: Mapping[str, Any]) -> None:
+        """Where the table is now, whether it did what was asked or not."""
+        self.at = at
+        closed = at["round"] - (1 if at["in_round"] else 0)
+        rounds = [str(number) for number in range(max(1, closed - ROUNDS + 1), closed + 1)]
+        self.live = {**self.live, "round": rounds}
 
     def _refuse(self, answer: Mapping[str, Any]) -> int:
         if self.as_json:
@@ -122,7 +145,7 @@ class Session:
                 if data["done"]:
                     return EX_OK if data["passed"] else EX_FAILED
                 if data["question"]:
-                    code = self._ask_person(data["question"])
+                    code = self._ask_person(data["question"], data["cursor"])
                 elif self.listen is None:
                     self.rest(POLL_S)
                 elif self.listen(POLL_S).strip().lower() in NO:
@@ -135,11 +158,12 @@ class Session:
             return EX_FAILED
         return code
 
-    def _ask_person(self, question: str) -> int:
-        """Yes or no; whoever is not there has not seen it."""
-        said = self.confirm(question).strip().lower()
+    def _ask_person(self, question: str, cursor: int) -> int:
+        """Yes or no; whoever is not there has not seen it. The cursor names the question: an
+        answer that comes too late must not count for the next one."""
+        said = self.confirm(f"-> {question}").strip().lower()
         answer = "yes" if said in YES else "no"
-        code, _ = self._asked(["answer", answer])
+        code, _ = self._asked(["answer", answer], cursor)
         return code
 
     def _show_steps(self, words: Sequence[str], data: Mapping[str, Any]) -> None:
@@ -148,16 +172,20 @@ class Session:
             if data["done"]:
                 rows.append(json.dumps(data.get("certificate"), ensure_ascii=False))
             self.show(rows)
-        elif data["steps"] or data["done"]:
-            self._show(words, data)
+            return
+        steps = list(data["steps"])
+        if self.listen is not None and steps and steps[-1]["text"] == data["question"]:
+            steps.pop()  # whoever sits there is asked it in the next line
+        if steps or data["done"]:
+            self._show(words, {**data, "steps": steps})
 
     def _watch(self, words: Sequence[str]) -> int:
         """Until Ctrl-C: only what is new is asked for."""
         code, data = self._asked(words)
         try:
             while code == EX_OK:
-                for lines in self._rows(data):
-                    self.show(lines)
+                for line in self._rows(data):
+                    self.show([line])  # one by one: what is live does not stop at each screen
                 self.rest(POLL_S)
                 code, data = self._asked(words, data["cursor"])
         except KeyboardInterrupt:
@@ -165,11 +193,10 @@ class Session:
             return EX_OK
         return code
 
-    def _rows(self, data: Mapping[str, Any]) -> Iterator[list[str]]:
+    def _rows(self, data: Mapping[str, Any]) -> Iterable[str]:
         if self.as_json:
-            yield from ([json.dumps(row)] for row in data["readings"])
-        elif data["readings"] or data["missed"]:
-            yield rendered(WATCH, data, self.columns())
+            return (json.dumps(row) for row in data["readings"])
+        return rendered(WATCH, data, self.columns())
 
 
 def _is(words: Sequence[str], so: Callable[[Verb], bool]) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 Role = Literal["observer", "technician", "supervisor"]
 ROLES: Final[tuple[Role, ...]] = ("observer", "technician", "supervisor")
 """Each may what those before it may."""
+WATCH: Final = "watch"
 Kind = Literal[
     "device", "seat", "round", "number", "code", "choice", "verb", "port", "hex",
 ]  # fmt: skip
@@ -45,6 +46,11 @@ class Verb:
     """When somebody at the table needs it."""
 
     @property
+    def goes_on(self) -> bool:
+        """Asked again and again with a cursor, and still one command."""
+        return self.guided or self.name == WATCH
+
+    @property
     def usage(self) -> str:
         return " ".join((self.name, *(word.shown for word in self.words)))
 
@@ -60,7 +66,7 @@ LOOKING: Final = (
         runbook="a device is not ready",
     ),
     Verb(
-        "watch", "live readings until Ctrl-C", words=(Word("device", "device", optional=True),),
+        WATCH, "live readings until Ctrl-C", words=(Word("device", "device", optional=True),),
         runbook="does it feel anything at all?",
     ),
     Verb(

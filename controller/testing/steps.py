@@ -94,6 +94,11 @@ class Guided:
         kinds = [step["kind"] for step in self.steps]
         return self.done and "pass" in kinds and "fail" not in kinds
 
+    def asks(self, cursor: int) -> bool:
+        """Is the question that whoever has so many steps was asked still open?"""
+        asked = [step["step"] for step in self.steps if step["kind"] == "ask"]
+        return bool(self.question) and bool(asked) and asked[-1] <= cursor
+
     def after(self, number: int) -> Sequence[dict[str, Any]]:
         return self.steps[max(0, number) :]
 

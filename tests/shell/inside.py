@@ -193,6 +193,7 @@ class Inside:
             today=lambda: date(2027, 1, 1),
             own_uid=OWN,
             test_mode=self.tests.is_on,
+            test_ended=self.tests.ended,
             leaving=[self.tests.left],
             commanded=self.tests.commanded,
         )

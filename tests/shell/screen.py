@@ -14,6 +14,9 @@ LIMIT_S = 120
 """Only so that a hang ends."""
 
 
+PROMPT = r"(round \d+ [^>\r\n]*|does not answer)> "
+
+
 class Screen:
     """Somebody at a terminal; ``term`` is what it calls itself."""
 
@@ -40,7 +43,7 @@ class Screen:
         self.child.send(f"{line}\r")
         told = ""
         while True:
-            self.child.expect([r"-- Enter for more, q to stop -- ", r"round \d+ [^>\r\n]*> "])
+            self.child.expect([r"-- Enter for more, q to stop -- ", PROMPT])
             told += f"{self.child.before}{self.child.after}"
             if not str(self.child.after).startswith("--"):
                 self.seen += told

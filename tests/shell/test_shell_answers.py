@@ -37,6 +37,8 @@ def test_why_is_one_sentence_with_the_clause(deciding: Inside) -> None:
         "Seat 2 has not decided about wager 1 (MBS3-3.8).",
         f"keys: {' '.join(data['keys'])}",
     ]
+    # WAIT stands on the prompt where a key would; there is no such key.
+    assert len(rendered("why", {**data, "keys": ["WAIT"]}, 80)) == 1
 
 
 def test_every_question_of_the_prompt_has_its_sentence() -> None:
@@ -60,7 +62,7 @@ def test_every_clause_is_one_of_the_book(game: str) -> None:
         assert found == "" or found in ids, code
 
 
-def test_chips_by_uid_and_value(deciding: Inside) -> None:
+def test_chips_by_uid_and_value(deciding: Inside, ended: Inside) -> None:
     data = answered(deciding, 1, "chips", "2")["data"]
     spots = {one["spot"]: one for one in data["spots"]}
     assert set(spots) == {"1", "2", "$"}
@@ -69,6 +71,8 @@ def test_chips_by_uid_and_value(deciding: Inside) -> None:
     assert spots["1"]["chips"][0]["uid"].startswith("E00401")
     assert (data["credits"], spots["1"]["state"]) == (1, "settled")
     assert answered(deciding, 1, "chips", "8")["error"] == "E-SHL-006"
+    over = answered(ended, 1, "chips", "2")["data"]
+    assert {spot["locked_cents"] for spot in over["spots"]} == {None}, "the round is over"
 
 
 def test_card_frames_are_masked_until_their_cards_are_open(deciding: Inside, ended: Inside) -> None:
@@ -92,7 +96,18 @@ def test_a_device_tells_who_it_is_and_what_it_said(deciding: Inside) -> None:
     assert any(one["text"].startswith("HOST OK: ") for one in reader["frames"])
     sign = answered(deciding, 1, "device", "sign")["data"]
     assert any("JACKPOT" in one["text"] for one in sign["frames"])
-    assert answered(deciding, 1, "device", "prompt")["data"]["frames"] == []
+    prompt = answered(deciding, 1, "device", "prompt")["data"]
+    assert (prompt["frames"], prompt["heard_us"]) == ([], None)
+    assert "heard        7.5 s ago" in rendered("device", {**shoe, "heard_us": 7_500_000}, 80)
+
+
+def test_nothing_of_a_reason_or_a_value_is_cut_off() -> None:
+    why = "E-BUS-001: no outcome for keys-1, and nothing else on this bus either"
+    row = {"device": "keys-1", "kind": "i2c", "state": "unknown", "code": "E-EXP-006"}
+    data = {"devices": [{**row, "detail": why, "counters": {}}]}
+    lines = rendered("devices", data, 80)
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines[1:]).split()).endswith(f"E-EXP-006 {why}")
 
 
 def test_watch_goes_on_behind_its_cursor_and_hides_digits(deciding: Inside) -> None:
@@ -118,7 +133,22 @@ def test_a_round_from_the_table_and_from_the_journal(ended: Inside, deciding: In
     assert lines[-1] == "house net -22,674.67"
     assert answered(deciding, 1, "round")["error"] == "E-SHL-011"
     assert answered(ended, 1, "round", "900")["data"]["result"]["round_status"] == "void"
-    assert answered(ended, 1, "round", "901")["error"] == "E-SHL-011"
+    missing = answered(ended, 1, "round", "901")
+    assert (missing["error"], missing["text"]) == (
+        "E-SHL-011", "there is no round 901 yet; the last one is 1",
+    )  # fmt: skip
+    under_way = answered(deciding, 1, "round", "1")
+    assert (under_way["error"], under_way["text"]) == (
+        "E-SHL-014", "round 1 is not over: first decision",
+    )  # fmt: skip
+
+
+def test_help_for_a_verb_of_two_words_and_for_all_that_begin_with_one(ended: Inside) -> None:
+    one = answered(ended, 1, "help", "antenna", "test")["data"]
+    assert rendered("help", one, 80)[0] == "usage        antenna test [SEAT]"
+    several = answered(ended, 1, "help", "cards")["data"]
+    assert [row["verb"] for row in several["verbs"]] == ["cards", "cards pattern"]
+    assert len(answered(ended, 1, "help")["data"]["verbs"]) == len(VERBS)
 
 
 def test_reboot_needs_a_technician_an_idle_table_and_the_word(

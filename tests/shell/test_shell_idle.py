@@ -10,7 +10,7 @@ from typing import Any
 
 from controller.daemon.desk.testing import IDLE_S
 from record.journal.reader import JournalReader
-from tests.shell.inside import Inside, table_in
+from tests.shell.inside import OWN, Inside, table_in
 
 TOM = 2
 """A technician; his connection has the same number."""
@@ -60,6 +60,9 @@ def test_fifteen_minutes_without_a_command_end_it(tmp_path: Path) -> None:
         assert ends(desk) == ["no command for 900 s"]
         refused = await desk.line(TOM, ["keys"])
         assert refused["error"] == "E-SHL-004"
+        assert refused["text"] == "keys needs test mode, which has ended: no command for 900 s"
+        assert refused["at"]["test_mode"] is False
+        assert (await desk.line(OWN, ["keys"]))["text"] == "keys needs test mode"
         await desk.desk.audit.close()
 
     moved(night)

@@ -39,6 +39,8 @@ def test_a_line_is_a_verb_and_words_by_name() -> None:
     assert parse(split("test on"), LIVE, TABLE) == (TABLE["test on"], {})
     assert parse(split("faults e-tbl-003"), LIVE, TABLE).words == {"code": "E-TBL-003"}
     assert parse(split("chips pot"), LIVE, TABLE).words == {"seat": "pot"}
+    assert parse(split("help test on"), LIVE, TABLE).words == {"verb": "test on"}
+    assert parse(split("help test"), LIVE, TABLE).words == {"verb": "test"}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,10 @@ def test_a_line_is_a_verb_and_words_by_name() -> None:
         ("faults TBL", "TBL: expected a code, as E-TBL-003 (E-SHL-006)"),
         ("test", "test: a word is missing; one of on, off (E-SHL-006)"),
         ("test up", "test up: no such verb; one of on, off (E-SHL-006)"),
+        ("help test up", (
+            "test up: no such verb; one of device, chips, round, faults, test on, test off, "
+            "reboot, help (E-SHL-006)"
+        )),
         ("reboot no", "no: no such confirm; one of yes (E-SHL-006)"),
         ("rou\x1bnd", "word 1: expected 1 to 64 letters, digits and signs of ASCII (E-SHL-006)"),
         ("rounds;ls", "rounds;ls: no such verb; did you mean round? (E-SHL-006)"),
@@ -77,7 +83,9 @@ def test_what_does_not_fit_is_named_with_the_choices(line: str, text: str) -> No
         ("chips ", ["1", "2", "pot"]),
         ("reboot ", ["yes"]),
         ("round ", ["6", "7"]),
-        ("help te", ["test off", "test on"]),
+        ("help te", ["test"]),
+        ("help test ", ["off", "on"]),
+        ("help test on ", []),
         ("xyz ", []),
     ],
 )

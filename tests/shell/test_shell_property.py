@@ -11,7 +11,7 @@ import asyncio
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ from controller.rules.engine.state import Phase
 from controller.shell.errors import EXIT
 from controller.shell.verbs import VERBS
 from record.journal.reader import verify
-from tests.shell.inside import UIDS, Inside, inside, table_in
+from tests.shell.inside import UIDS, Inside, Unwritten, inside, table_in
 
 MOMENTS = (
     ("mbs3-plain", Phase.BETTING),
@@ -122,3 +122,16 @@ def test_every_line_is_on_the_record_before_it_is_answered() -> None:
 
         # A reboot in a round is accepted by role and refused by the round: two records.
         assert asyncio.run(ask()) == [1, 2, 4, 5]
+
+
+def test_only_a_look_that_goes_on_is_on_the_record_once() -> None:
+    desk = inside("mbs3-plain", Phase.BETTING)
+    kept = cast(Unwritten, desk.desk.audit).kept
+
+    async def ask() -> int:
+        for words in (["watch"], ["why"]):
+            for _ in range(3):
+                await desk.line(1, words, cursor=0)
+        return len(cast(Unwritten, desk.desk.audit).kept) - len(kept)
+
+    assert asyncio.run(ask()) == 1 + 3

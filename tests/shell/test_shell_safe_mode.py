@@ -56,6 +56,8 @@ def test_not_where_there_is_no_progressive_nor_in_test_mode() -> None:
     desk = inside("rico-plain", None)
     refused = answered(desk, TOM, "safe-mode", "on")
     assert (refused["error"], refused["text"]) == ("E-SHL-014", "this game has no progressive")
+    refused = answered(inside("rico-plain", Phase.BETTING), TOM, "safe-mode", "on")
+    assert refused["error"] == "E-SHL-014", "the end of the round would not help"
     desk = inside("mbs3-plain", None)
     assert answered(desk, TOM, "test", "on")["ok"]
     refused = answered(desk, TOM, "safe-mode", "on")

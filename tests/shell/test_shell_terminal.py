@@ -39,6 +39,11 @@ def test_a_session_at_a_serial_console(sitting: Sitting, tmp_path: Path) -> None
     # Tab completes the verb and the device of this table.
     screen.child.send("device sho\t\r")
     assert "SHOE-1" in screen.until(r"round 0 [^>]*> ")
+    # Where there are several, one Tab lists them.
+    screen.child.send("dev\t")
+    screen.until(r"device +devices")
+    screen.child.send("\x03")
+    screen.until(r"round 0 [^>]*> ")
     # A long answer stops at each screen.
     screen.child.send("config\r")
     screen.until("-- Enter for more, q to stop -- ")
@@ -56,7 +61,9 @@ def test_a_session_at_a_serial_console(sitting: Sitting, tmp_path: Path) -> None
     assert "\x1b[3" not in screen.seen, "no colour"
     assert "\x1b[?2004" not in screen.seen, "nothing a plain console does not know"
     history = tmp_path / "underfelt" / "shell_history"
-    assert "device shoe" in history.read_text("utf-8")
+    kept = history.read_text("utf-8").splitlines()
+    assert "device shoe" in kept
+    assert "q" not in kept, "commands alone"
     assert history.stat().st_mode & 0o777 == 0o600
 
 

@@ -64,12 +64,14 @@ def looked_up(code: str) -> dict[str, str]:
 
 
 def help_for(asked: Asked) -> dict[str, Any]:
-    """The verbs that this author may use; or one of them."""
+    """The verbs that this author may use; or one of them, or those that begin with a word."""
     wanted = asked.words.get("verb")
     role = asked.author.role
     rank = -1 if role is None else ROLES.index(role)
-    listed = [VERBS[wanted]] if wanted else list(VERBS.values())
-    return {"role": role, "verbs": [_row(verb, rank) for verb in listed]}
+    listed = [
+        verb for name, verb in VERBS.items() if not wanted or f"{name} ".startswith(f"{wanted} ")
+    ]
+    return {"role": role, "about": wanted, "verbs": [_row(verb, rank) for verb in listed]}
 
 
 def _row(verb: Verb, rank: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from controller.daemon.catalogue import said
 from controller.daemon.desk.audit import Audit
 from controller.daemon.desk.roles import Author, author_of, refusal
 from controller.daemon.service import Peer
-from controller.shell.errors import BROKEN, WORD, Refused
+from controller.shell.errors import BROKEN, EXPIRED, NOBODY, TEST_MODE, WORD, Refused
 from controller.shell.parse import Live, Parsed, checked, parse
 from controller.shell.verbs import VERBS
 
@@ -70,6 +70,8 @@ class Desk:
     """Table, round, phase and troubles, for the prompt."""
     people: Callable[[], Sequence[ShellPerson]]
     test_mode: Callable[[], bool] = lambda: False
+    test_ended: Callable[[Peer], str] = lambda _peer: ""
+    """Why whoever had test mode last, if it is he, has it no longer."""
     leaving: list[Callable[[Peer], None]] = field(default_factory=list)
     """Told of every connection that ends."""
     commanded: Callable[[Peer], None] = lambda _peer: None
@@ -92,7 +94,9 @@ class Desk:
             return {**told, **await self._answer(request, peer)}
         except Refused as refused:
             why = {"error": refused.code, "text": refused.text, "do": said(refused.code).action}
-            return {**told, **why}
+            if refused.code in (NOBODY, EXPIRED):
+                return {**told, **why}
+            return {**told, **why, "at": dict(self.at())}
         except Exception as error:  # its text might name a card
             print(f"underfelt table: shell: {type(error).__name__}", file=sys.stderr, flush=True)
             text = f"the daemon stumbled over it: {type(error).__name__}"
@@ -108,7 +112,7 @@ class Desk:
         try:
             if nobody is not None:
                 raise nobody
-            parsed = self._parsed(words, author)
+            parsed = self._parsed(words, author, peer)
         except Refused as refused:
             await self._note(author, words, refused.code)
             raise
@@ -118,7 +122,7 @@ class Desk:
             peer,
             cursor if isinstance(cursor, int) and not isinstance(cursor, bool) else None,
         )
-        await self._accept(asked, words)
+        await self._accept(asked, words, goes_on=parsed is not None and parsed.verb.goes_on)
         try:
             data = self._hello(author) if parsed is None else await self._act(parsed, asked)
         except Refused as refused:
@@ -133,7 +137,7 @@ class Desk:
         except Refused:
             return [UNREADABLE]
 
-    def _parsed(self, words: list[str], author: Author) -> Parsed | None:
+    def _parsed(self, words: list[str], author: Author, peer: Peer) -> Parsed | None:
         """None: only a greeting."""
         if words == [UNREADABLE]:
             raise Refused(WORD, "expected up to 8 words of 1 to 64 plain characters")
@@ -143,12 +147,13 @@ class Desk:
         at = self.at() if parsed.verb.test else {}
         going_on = f"round {at['round']}: {at['phase']}" if at.get("in_round") else ""
         if why := refusal(author, parsed.verb, test_mode=self.test_mode(), in_round=going_on):
-            raise why
+            ended = self.test_ended(peer) if why.code == TEST_MODE else ""
+            raise Refused(why.code, f"{why.text}, which has ended: {ended}") if ended else why
         return parsed
 
-    async def _accept(self, asked: Asked, words: list[str]) -> None:
+    async def _accept(self, asked: Asked, words: list[str], *, goes_on: bool) -> None:
         number, line = asked.peer.number, tuple(words)
-        if asked.cursor is not None and self._going_on.get(number) == line:
+        if goes_on and asked.cursor is not None and self._going_on.get(number) == line:
             return
         await self._note(asked.author, words, ACCEPTED)
         self._going_on[number] = line

@@ -8,7 +8,7 @@ from typing import Any
 from controller.cli import COMMANDS
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
-from controller.shell.errors import CONFIRM, IN_ROUND, Refused
+from controller.shell.errors import CONFIRM, IN_ROUND, NOT_NOW, Refused
 from controller.shell.render.house import HELD
 
 
@@ -19,11 +19,11 @@ def doing(reach: Reach) -> dict[str, Act]:
     def ordered(on: bool) -> Act:
         async def act(asked: Asked) -> Mapping[str, Any]:
             user = asked.author.user or f"uid {asked.author.uid}"
-            why = await reach.runtime.direct(
+            blocked = await reach.runtime.direct(
                 lambda writer, at_us: writer.order_safe_mode(on, user, at_us)
             )
-            if why:
-                raise Refused(reach.not_now(), why)
+            if blocked is not None:
+                raise Refused(IN_ROUND if blocked.in_round else NOT_NOW, blocked.why)
             return safe_mode_now(reach.runtime.status)
 
         return act

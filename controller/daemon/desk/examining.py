@@ -17,12 +17,13 @@ from controller.daemon.desk.recent import Dealt
 from controller.daemon.desk.why import clause, sentence
 from controller.daemon.verbs import free_bytes
 from controller.daemon.writer import Writer
-from controller.rules.engine.state import Archive
-from controller.shell.errors import NOT_FOUND, Refused
+from controller.rules.engine.state import Archive, Phase
+from controller.shell.errors import NOT_FOUND, NOT_NOW, Refused
 from controller.table.asks import Ask
 from controller.table.chips import Chips
 from controller.table.stepping import Key
 from drivers.readings import Antenna
+from drivers.transport.clock import now_us
 
 POT: Final = "pot"
 BEAT: Final = "HEARTBEAT"
@@ -86,10 +87,12 @@ async def one_device(reach: Reach, name: str) -> dict[str, Any]:
     pieces = recent.pieces(name)
     rows = await loop.run_in_executor(None, decoded, row["kind"], pieces, is_public)
     frames = [one for one in rows if not one["text"].startswith(BEAT)]
+    heard = [one["at_us"] for one in rows if one["direction"] == "in"]
     return {
         **row,
         "identity": recent.identities.get(name),
         "heartbeats": len(rows) - len(frames),
+        "heard_us": max(0, now_us() - heard[-1]) if heard else None,
         "frames": frames[-MOST_FRAMES:],
     }
 
@@ -120,7 +123,9 @@ def watched(reach: Reach, device: str, cursor: int | None) -> dict[str, Any]:
 def lying(writer: Writer, seat: int) -> dict[str, Any]:
     """What lies on the spots of a seat: by sensor, and as the engine counts it."""
     core = writer.core
-    state, held = core.state, core.state.seats.get(seat)
+    state = core.state
+    # Between rounds a seat still has what it had locked, for disputes; nothing is locked then.
+    held = None if state.phase is Phase.IDLE else state.seats.get(seat)
     spots = []
     for place in core.seat_map.spots:
         antenna = core.seat_map.antenna(place)
@@ -207,24 +212,32 @@ async def look_at_journal(reach: Reach) -> dict[str, Any]:
 async def one_round(reach: Reach, number: int | None) -> dict[str, Any]:
     """From what the table keeps of its last rounds, or from the journal."""
 
-    def kept(writer: Writer) -> Archive | None:
-        history = writer.core.state.history
+    def kept(writer: Writer) -> Archive | Refused | None:
+        state = writer.core.state
+        history = state.history
         if number is None:
             return history[-1] if history else None
+        if number == state.round_no and state.phase is not Phase.IDLE:
+            return Refused(NOT_NOW, f"round {number} is not over: {state.phase.value}")
         return next((one for one in history if one.round_no == number), None)
 
     archive = await reach.look(kept)
+    if isinstance(archive, Refused):
+        raise archive
     if archive is not None:
         record, result = archive.standing
         return told_round(archive.round_no, record, result, corrected=bool(archive.corrections))
     if number is None:
         raise Refused(NOT_FOUND, "no round is closed yet")
-    return await _from_journal(reach.config.journal.path, number)
+    last = await reach.look(lambda writer: writer.core.state.round_no)
+    return await _from_journal(reach.config.journal.path, number, last)
 
 
-async def _from_journal(folder: Path, number: int) -> dict[str, Any]:
+async def _from_journal(folder: Path, number: int, last: int) -> dict[str, Any]:
     loop = asyncio.get_running_loop()
     body = await loop.run_in_executor(None, past_round, folder, number)
+    if body is None and number > last:
+        raise Refused(NOT_FOUND, f"there is no round {number} yet; the last one is {last}")
     if body is None:
         more = f"underfelt journal export-round {folder} {number} looks at all of it"
         raise Refused(NOT_FOUND, f"round {number} is not in the newer part of the journal; {more}")

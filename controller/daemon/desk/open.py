@@ -37,6 +37,7 @@ def desk_of(reach: Reach) -> tuple[Desk, TestDesk]:
         reach.at,
         people=lambda: () if writer.chosen is None else writer.chosen.people,
         test_mode=tests.is_on,
+        test_ended=tests.ended,
         leaving=[tests.left],
         commanded=tests.commanded,
     )

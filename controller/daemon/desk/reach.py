@@ -13,7 +13,6 @@ from controller.daemon.runtime import Runtime
 from controller.daemon.start import Started
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Writer
-from controller.shell.errors import IN_ROUND, NOT_NOW
 from controller.shell.parse import Live
 
 Seen = TypeVar("Seen")
@@ -32,10 +31,6 @@ class Reach:
     async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
         """At the table itself, between two groups: what is seen is on disk."""
         return await self.runtime.look(ask)
-
-    def not_now(self) -> str:
-        """The code of what the table itself refuses: for the round, or for something else."""
-        return IN_ROUND if self.runtime.status.get("in_round") else NOT_NOW
 
     def live(self) -> Live:
         seats = [str(seat) for seat in range(1, self.config.table.seats + 1)]

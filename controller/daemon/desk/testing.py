@@ -16,7 +16,7 @@ from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.trials import Trials
 from controller.daemon.service import Peer
-from controller.shell.errors import TAKEN, TEST_MODE, WORD, Refused
+from controller.shell.errors import IN_ROUND, NOT_NOW, TAKEN, TEST_MODE, WORD, Refused
 from controller.testing.lines import LoopTest
 from controller.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
 from drivers.base import DeviceIdentified, Identity
@@ -25,6 +25,7 @@ from drivers.transport.clock import now_us
 IDLE_S: Final = 15 * 60.0
 TICK_S: Final = 0.1
 CERTIFICATE: Final = "certificate"
+OFF: Final = "test off"
 Make = Callable[[Asked], Awaitable[Guided]]
 
 
@@ -34,6 +35,8 @@ class TestDesk:
     def __init__(self, reach: Reach, audit: Audit, idle_s: float = IDLE_S) -> None:
         self._reach, self._audit, self._idle_s = reach, audit, idle_s
         self._holder: Peer | None = None
+        self._last: Peer | None = None
+        """Whoever has it, or had it last."""
         self._by: Mapping[str, Any] = {}
         self._guided: Guided | None = None
         self._wrapped: dict[str, Any] | None = None
@@ -65,15 +68,24 @@ class TestDesk:
         by = asked.author.row()
         blocked = await self._reach.runtime.direct(lambda writer, _: writer.begin_test(by))
         if blocked is not None:
-            raise Refused(TAKEN if blocked.taken else self._reach.not_now(), blocked.why)
-        self._holder, self._by = asked.peer, by
+            code = IN_ROUND if blocked.in_round else NOT_NOW
+            raise Refused(TAKEN if blocked.taken else code, blocked.why)
+        self._holder = self._last = asked.peer
+        self._by = by
         self._touch()
         return self._told()
 
     async def _off(self, asked: Asked) -> Mapping[str, Any]:
         self._must_hold(asked)
-        await self._end("test off")
+        await self._end(OFF)
         return self._told()
+
+    def ended(self, peer: Peer) -> str:
+        """Why it is over for whoever had it last and has not ended it himself."""
+        why = self._reach.started.writer.test.ended
+        if self.is_on() or self._last is None or self._last.number != peer.number or why == OFF:
+            return ""
+        return why
 
     def commanded(self, peer: Peer) -> None:
         """Whatever its holder asks for: he is still there."""
@@ -119,7 +131,8 @@ class TestDesk:
 
     def _must_hold(self, asked: Asked) -> None:
         if not self.is_on():
-            raise Refused(TEST_MODE, "test mode is off")
+            ended = self.ended(asked.peer)
+            raise Refused(TEST_MODE, "test mode is off" + (f": {ended}" if ended else ""))
         if not self._holds(asked):
             who = self._by.get("user") or self._by.get("uid", "somebody")
             raise Refused(TAKEN, f"{who} has test mode, in another connection")
@@ -162,6 +175,8 @@ class TestDesk:
         self._must_hold(asked)
         if self._guided is None or self._guided.done:
             raise Refused(WORD, "no test waits for an answer")
+        if asked.cursor is not None and not self._guided.asks(asked.cursor):
+            return self._progress(asked.cursor)  # too late: it was asked something else meanwhile
         self._do(self._guided.answer(cast(Answer, asked.words["answer"]), now_us()))
         return self._progress(len(self._guided.steps))
 

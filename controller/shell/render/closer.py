@@ -12,6 +12,8 @@ SHOWN: Final = 12
 HEX: Final = 24
 """Bytes of a frame on a line."""
 ARROWS: Final = {"in": "<", "out": ">"}
+NO_KEY: Final = ["WAIT"]
+"""The prompt's word where nothing is to be pressed."""
 LATER: Final = "    "
 """Before what goes on in the next line."""
 
@@ -29,8 +31,13 @@ def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     rows.append(("counters", ", ".join(f"{k} {v}" for k, v in sorted(counters.items())) or "none"))
     yield from pairs(rows, columns)
     frames, beats = data["frames"], data["heartbeats"]
-    if not frames:
+    if not frames and not beats:
         yield "no frames: it is on no serial line, or nothing came yet"
+        return
+    heard = data.get("heard_us")
+    yield from pairs((("heard", "nothing" if heard is None else _ago(heard)),), columns)
+    if not frames:
+        yield f"no frames but {beats} heartbeats"
         return
     last = frames[-1]["at_us"]
     more = f" and {beats} heartbeats" if beats else ""
@@ -43,6 +50,10 @@ def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
             octets = [one["hex"][at : at + 2] for at in range(0, len(one["hex"]), 2)]
             more = " ..." if len(octets) > HEX else ""
             yield from wrapped(" ".join(octets[:HEX]) + more, columns, LATER)
+
+
+def _ago(us: int) -> str:
+    return f"{us / 1_000_000:.1f} s ago"
 
 
 def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
@@ -87,5 +98,5 @@ def chips(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     behind = f" ({data['clause']})" if data["clause"] else ""
     yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
-    if data["keys"]:
+    if data["keys"] not in ([], NO_KEY):
         yield from wrapped(f"keys: {' '.join(data['keys'])}", columns)

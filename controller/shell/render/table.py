@@ -64,12 +64,13 @@ def devices(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 def help_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     verbs = data["verbs"]
-    if len(verbs) == 1:
-        (one,) = verbs
-        rows = [("usage", one["usage"]), ("what", one["help"]), ("role", one["role"])]
-        rows += [("test mode", "needed")] if one["test_mode"] else []
-        rows += [("when", one["when"])] if one["when"] else []
-        yield from pairs(rows, columns)
+    if data.get("about"):
+        for number, one in enumerate(verbs):
+            yield from [""] if number else []
+            rows = [("usage", one["usage"]), ("what", one["help"]), ("role", one["role"])]
+            rows += [("test mode", "needed")] if one["test_mode"] else []
+            rows += [("when", one["when"])] if one["when"] else []
+            yield from pairs(rows, columns)
         return
     for one in verbs:
         mark = " " if one["allowed"] else "*"

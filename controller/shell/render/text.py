@@ -10,10 +10,15 @@ LEAST = 40
 
 
 def wrapped(text: str, columns: int, first: str = "", rest: str | None = None) -> list[str]:
-    """A paragraph; what is longer than a line is cut inside the word."""
+    """A paragraph; what is longer than a line is cut inside the word. A hyphen is no place to
+    cut: it stands in verbs, codes and the names of devices."""
     indent = first if rest is None else rest
     return textwrap.wrap(
-        text, max(columns, LEAST), initial_indent=first, subsequent_indent=indent
+        text,
+        max(columns, LEAST),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
     ) or [first.rstrip()]
 
 
@@ -25,11 +30,14 @@ def pairs(rows: Iterable[tuple[str, object]], columns: int, width: int = 12) -> 
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], columns: int) -> list[str]:
-    """Columns as wide as they must be; the last one gives way and is cut."""
+    """Columns as wide as they must be; the last one gives way and goes on below itself."""
     cells = [[str(one) for one in row] for row in (head, *rows)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    lines = ("  ".join(f"{c:{w}}" for c, w in zip(row, widths, strict=True)) for row in cells)
-    return [line.rstrip()[:columns] for line in lines]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(head) - 1)]
+    lines: list[str] = []
+    for *first, last in cells:
+        before = "".join(f"{c:{w}}  " for c, w in zip(first, widths, strict=True))
+        lines += wrapped(last, columns, before, " " * len(before))
+    return lines
 
 
 def plain(data: Mapping[str, Any], columns: int) -> list[str]:
