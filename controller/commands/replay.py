@@ -8,21 +8,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands.replay_logs import read_logs
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
-from controller.daemon.errors import FrameLogError, SealError, TableKeyError
-from controller.daemon.framelog import LOG_ID_BYTES, MAGIC, read_frames
-from controller.daemon.frames import FOLDER, FrameFolder
+from controller.daemon.errors import SealError, TableKeyError
+from controller.daemon.frames import FOLDER
 from controller.daemon.replay import NO_START as REFERS_BACK
 from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.replay import screen
 from controller.replay.closed import closed_cards
 from controller.replay.compare import compare
 from controller.replay.finding import NotThere, rounds_in
-from controller.replay.frames import Log, Readers, join
+from controller.replay.frames import Antennas, join
 from controller.replay.jump import NoMoment, clock, exact, to_moment
 from controller.replay.player import Player
 from controller.replay.timeline import Moment, Timeline, build
@@ -68,10 +68,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the table keeps its evidence, and which reader reads which spot."""
+    """Where the table keeps its evidence, and which antenna reads which spot."""
 
     journal: Path
-    readers: Readers
+    antennas: Antennas
 
 
 def run(argv: list[str]) -> int:
@@ -128,7 +128,9 @@ def _replay(options: argparse.Namespace) -> int:
     where = _place(options)
     key = None if options.key is None else load_key(options.key)
     timeline, table = _timeline(where.journal, options.round, key, closed=options.closed_cards)
-    missing = _frames(where, timeline, key, closed=options.closed_cards)
+    logs, unread = read_logs(where.journal.parent / FOLDER, timeline, key)
+    missing = join(timeline, logs, where.antennas, closed_cards=options.closed_cards)
+    missing = unread or missing
     if options.seat is not None:
         timeline.moments = [m for m in timeline.moments if _concerns(m, options.seat)]
         if not timeline.moments:
@@ -167,8 +169,8 @@ def _place(options: argparse.Namespace) -> Place:
     if options.journal is not None:
         return Place(options.journal, {})
     config = load_live(options.config, line_kinds())
-    readers = {spot: antenna.reader for antenna, spot in config.layout.spots.items()}
-    return Place(config.journal.path, readers)
+    antennas = {spot: antenna for antenna, spot in config.layout.spots.items()}
+    return Place(config.journal.path, antennas)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -220,24 +222,6 @@ def _number(wanted: str, records: Sequence[Record]) -> int:
     if not numbers:
         raise NotThere("E-RPY-001", "no round in this journal yet")
     return numbers[-1]
-
-
-def _frames(where: Place, timeline: Timeline, key: TableKey | None, *, closed: bool) -> str:
-    folder = FrameFolder(where.journal.parent / FOLDER)
-    logs: dict[bytes, list[Any]] = {}
-    damaged = ""
-    for number in folder.numbers():
-        try:
-            data = folder.file(number).read_bytes()
-        except OSError:
-            continue  # rotated away while we looked
-        own = logs.setdefault(data[len(MAGIC) + 1 : len(MAGIC) + 1 + LOG_ID_BYTES], [])
-        try:
-            own.extend(read_frames(data, key))
-        except FrameLogError as error:
-            damaged = f"{folder.file(number).name}: {error}"
-    said = join(timeline, [Log(own) for own in logs.values()], where.readers, closed_cards=closed)
-    return damaged or said
 
 
 # --- printing ------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ def frames_page(moment: Moment, note: str = "") -> list[str]:
     for line in frame_lines(moment.frames, 1 << 20):
         lines += textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 10, break_long_words=False)
     if moment.frames_more:
-        lines.append(f"  and {moment.frames_more} before them")
+        lines.append(f"  and {moment.frames_more} others of those two seconds")
     if not moment.frames:
         lines.append(note or "no bytes of a serial line belong to this moment")
     return lines
