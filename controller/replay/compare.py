@@ -36,6 +36,9 @@ def compare(timeline: Timeline) -> Compared:
     lines = [f"round {timeline.round_no}: {result['round_status']}", *_table(result)]
     if clauses := ", ".join(result["clauses"]):
         lines.append(f"clauses: {clauses}")
+    if log := result.get("log"):
+        lines.append("how the pot went (amounts in cents):")
+        lines += [f"  {line}" for line in log]
     for seat, amount, who in timeline.archive.corrections:
         lines.append(f"corrected at seat {seat}: {cents(amount)} by {who}")
     differences = _against("settle", result, _settled(record))

@@ -225,11 +225,11 @@ def moment_page(timeline: Timeline, moment: Moment) -> list[str]:
     return lines + frame_lines(moment.frames)
 
 
-def felt_page(moment: Moment) -> list[str]:
+def felt_page(moment: Moment, columns: int = COLUMNS) -> list[str]:
     """What lies on the table then, every word of it."""
     lines = [""] if moment.rows else []
     for row in moment.rows:
-        lines += textwrap.wrap(f"  {row.whole()}", COLUMNS, subsequent_indent="      ")
+        lines += textwrap.wrap(f"  {row.whole()}", columns, subsequent_indent="      ")
     return lines
 
 

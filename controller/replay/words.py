@@ -344,7 +344,9 @@ def phases(before: TableState, after: TableState) -> list[Said]:
 def _ruled(event: ev.Event, state: TableState) -> list[Said]:
     fields = {name: getattr(event, name) for name in ev.FIELDS[type(event)]}
     told = ", ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in fields.items() if value is not False
+        f"{name.replace('_', ' ')} {_seats(value) if isinstance(value, tuple) else value}"
+        for name, value in fields.items()
+        if value is not False and value != ()
     )
     said = (
         f"on the record: {ev.NAME_OF[type(event)].replace('_', ' ')}{f' ({told})' if told else ''}"

@@ -136,8 +136,8 @@ def told(capsys: Capture, folder: Path) -> tuple[list[str], list[dict[str, objec
     assert command.run(["1", "--plain", "--journal", journal]) == 0
     notes = [one for one in capsys.readouterr().out.splitlines() if one.startswith("note: ")]
     assert command.run(["1", "--json", "--journal", journal]) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    return notes, [frame for row in rows for frame in row.get("frames", ())]
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:-1]]
+    return notes, [frame for row in rows for frame in row["frames"]]
 
 
 def test_only_files_that_reach_the_round_are_read(

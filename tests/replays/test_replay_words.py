@@ -53,6 +53,7 @@ def test_facts_in_the_words_of_the_trade(what: f.What, said: str) -> None:
 EFFECTS: dict[fx.Effect, list[str]] = {
     fx.Refused("no", "NSW-5.7"): ["refused: no [NSW-5.7]"],
     fx.Prompt("open hand", 3): ["prompt: Open seat 3"],
+    fx.Prompt("move to pot", detail="1500"): ["prompt: Move to the pot until it holds 15.00"],
     fx.Prompt("dispute", 4, "console"): ["prompt: Seat 4: dispute. Leave cards and chips"],
     fx.SetLamp(1, "live"): [],
     fx.RaiseAlarm("late wager", 2, "$: 500", "NSW-5.3"): [
