@@ -67,7 +67,7 @@ def windows(timeline: Timeline, logs: Sequence[Log]) -> list[Windows]:
     for life, own in _by_life(timeline):
         n = by_life.get(life.seq)
         if n is not None:
-            times = sorted(_own_ms(m, life) for m in own if _on_line(m))
+            times = sorted(_own_ms(m, life) for m in own if on_line(m))
             margins = BEFORE_MS + MARGIN_MS, AFTER_MS + MARGIN_MS
             found[n] = [(at - margins[0], at + margins[1]) for at in times]
     return found
@@ -111,7 +111,7 @@ def join(
         n = by_life.get(life.seq)
         lines = _Lines(logs[n], public, closed_cards=closed_cards) if n is not None else None
         for moment in own:
-            if not _on_line(moment):
+            if not on_line(moment):
                 continue
             at_ms = _own_ms(moment, life)
             if lines is None or at_ms < lines.first_ms - AFTER_MS:
@@ -128,7 +128,8 @@ def join(
     return ""
 
 
-def _on_line(moment: Moment) -> bool:
+def on_line(moment: Moment) -> bool:
+    """Is it told by a device whose bytes are kept?"""
     return moment.device.partition("-")[0] in LINES
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from controller.replay.compare import Compared
 from controller.replay.displays import UNREAD, lamps, meter
-from controller.replay.frames import SEALED
+from controller.replay.frames import SEALED, on_line
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
 
@@ -200,7 +200,8 @@ def frames_page(moment: Moment, note: str = "") -> list[str]:
     if moment.frames_more:
         lines.append(f"  and {moment.frames_more} others of those two seconds")
     if not moment.frames:
-        lines.append(note or "no bytes of a serial line belong to this moment")
+        missing = note if on_line(moment) else ""
+        lines.append(missing or "no bytes of a serial line belong to this moment")
     return lines
 
 

@@ -175,6 +175,11 @@ def _note(note: str) -> str:
     return f" ({note})" if note and note != CONSOLE else ""
 
 
+def corrector(who: str) -> str:
+    """``S1: short paid``, as a correction has it; without the console's word for no reason."""
+    return who.removesuffix(f": {CONSOLE}")
+
+
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 

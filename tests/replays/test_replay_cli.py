@@ -258,6 +258,15 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self.line, keys.encode())
 
+    def rest(self) -> str:
+        """What was still said, until the line is closed from the other side."""
+        try:
+            while more := os.read(self.line, 65536):
+                self.seen += more.decode()
+        except OSError:
+            pass
+        return self.seen
+
     def ended(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
@@ -284,6 +293,17 @@ def test_it_is_driven_by_keys_on_a_real_terminal(terminal: Terminal) -> None:
     assert "EQUAL: table, replay and settle agree to the cent" in terminal.see("SPACE goes back")
     terminal.press(" q")
     assert terminal.ended() == 0
+
+
+def test_an_interrupt_takes_back_the_question_and_then_ends_the_replay(terminal: Terminal) -> None:
+    terminal.see("q quit")
+    terminal.press("j")
+    terminal.see("jump to")
+    terminal.press("\x03")
+    assert "Bets are opened" in terminal.see("q quit")
+    terminal.press("\x03")
+    assert terminal.ended() == 0
+    assert "Traceback" not in terminal.rest()
 
 
 def test_nothing_is_drawn_upon_a_dumb_terminal(shuffler: Path) -> None:

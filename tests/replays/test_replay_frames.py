@@ -17,6 +17,7 @@ from controller.daemon.frames import FrameFolder
 from controller.daemon.sealing import TableKey, load_key
 from controller.replay.chips import chip_lines
 from controller.replay.frames import Antennas, Log, join
+from controller.replay.screen import frames_page
 from controller.replay.timeline import FrameLine, Moment, build
 from drivers.feig.commands import Command, Request, inventory, mux_select, to_bytes
 from drivers.layout import load as load_layout
@@ -82,7 +83,11 @@ def test_a_moment_without_a_line_misses_no_bytes(people: LoggedPeople) -> None:
     assert linked.moments
     later = Log(10**12, 10**12 + 1)
     assert join(linked, [later], {}) == ""
-    assert "no longer reaches" in join(timeline, [later], {})
+    missing = join(timeline, [later], {})
+    assert "no longer reaches" in missing
+    none = "no bytes of a serial line belong to this moment"
+    assert frames_page(linked.moments[0], missing)[-1] == none
+    assert frames_page(wager(timeline.moments, "Seat 2: 25.00 lies on $"), missing)[-1] == missing
 
 
 def test_bytes_of_a_reader_in_words() -> None:

@@ -50,6 +50,11 @@ def test_facts_in_the_words_of_the_trade(what: f.What, said: str) -> None:
     assert words.fact(what) == said
 
 
+def test_a_correction_without_a_reason_is_by_the_person_alone() -> None:
+    assert words.corrector("S1: console") == "S1"
+    assert words.corrector("S1: short paid") == "S1: short paid"
+
+
 EFFECTS: dict[fx.Effect, list[str]] = {
     fx.Refused("no", "NSW-5.7"): ["refused: no [NSW-5.7]"],
     fx.Prompt("open hand", 3): ["prompt: Open seat 3"],
