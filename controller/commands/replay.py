@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.commands.replay_logs import read_logs
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
-from controller.daemon.errors import FrameLogError, SealError, TableKeyError
-from controller.daemon.framelog import LOG_ID_BYTES, MAGIC, read_frames
-from controller.daemon.frames import FOLDER, FrameFolder
+from controller.daemon.errors import SealError, TableKeyError
+from controller.daemon.frames import FOLDER
 from controller.daemon.replay import NO_START as REFERS_BACK
 from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.replay import screen
 from controller.replay.closed import closed_cards
 from controller.replay.compare import compare
+from controller.replay.felt import SeatRow
 from controller.replay.finding import NotThere, rounds_in
-from controller.replay.frames import Log, Readers, join
+from controller.replay.frames import Antennas, join
 from controller.replay.jump import NoMoment, clock, exact, to_moment
 from controller.replay.player import Player
+from controller.replay.screen import COLUMNS
 from controller.replay.timeline import Moment, Timeline, build
 from record.arguments import Arguments
 from record.journal import JournalCorrupt, JournalError, Record
@@ -39,8 +42,8 @@ LAST: Final = "last"
 EPILOG: Final = """\
 Keys: SPACE or RIGHT next, LEFT back, p play, j jump (03:12:45, #80, seat 3,
 decision of seat 3, cards, dispute, settlement), / find, n find again, s compare with
-settle, f all bytes of the moment, a all of the moment, q quit. Without a
-terminal, or with --plain, the whole round is printed.
+settle, f bytes of the moment, a all of the moment, q quit. Without a
+terminal, on a dumb one, or with --plain, the whole round is printed.
 
 Nothing is changed, and a table that plays is not disturbed. Cards that never
 became public stay masked. --key opens the device bytes of cards that did.
@@ -68,10 +71,10 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the table keeps its evidence, and which reader reads which spot."""
+    """Where the table keeps its evidence, and which antenna reads which spot."""
 
     journal: Path
-    readers: Readers
+    antennas: Antennas
 
 
 def run(argv: list[str]) -> int:
@@ -110,7 +113,9 @@ def _parser() -> Arguments:
     parser.add_argument("--at", metavar="MOMENT", help="begin at (print only) this moment")
     parser.add_argument("--seat", metavar="N", type=int, help="only what concerns this seat")
     parser.add_argument("--plain", action="store_true", help="print it all, without keys")
-    parser.add_argument("--json", action="store_true", help="one JSON object per moment")
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object per moment, and one that compares"
+    )
     return parser
 
 
@@ -128,18 +133,22 @@ def _replay(options: argparse.Namespace) -> int:
     where = _place(options)
     key = None if options.key is None else load_key(options.key)
     timeline, table = _timeline(where.journal, options.round, key, closed=options.closed_cards)
-    missing = _frames(where, timeline, key, closed=options.closed_cards)
+    logs, unread = read_logs(where.journal.parent / FOLDER, timeline, key)
+    missing = join(timeline, logs, where.antennas, closed_cards=options.closed_cards)
+    missing = unread or missing
     if options.seat is not None:
-        timeline.moments = [m for m in timeline.moments if _concerns(m, options.seat)]
-        if not timeline.moments:
+        if not any(options.seat in moment.seats for moment in timeline.moments):
             raise NoMoment(f"seat {options.seat} is not in round {timeline.round_no}")
+        timeline.moments = [m for m in timeline.moments if _concerns(m, options.seat)]
     place = next((i for i, m in enumerate(timeline.moments) if "opening" in m.marks), 0)
     if options.at is not None:
         place = to_moment(timeline.moments, options.at, timeline.utc_offset_min, -1)
-    if options.json or options.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if options.json or options.plain or not _screen():
         chosen = timeline.moments if options.at is None else [timeline.moments[place]]
         for line in (
-            _rows(timeline, chosen) if options.json else _text(timeline, chosen, missing, table)
+            _rows(timeline, chosen, missing)
+            if options.json
+            else _text(timeline, chosen, missing, table)
         ):
             print(line)
     else:
@@ -147,6 +156,12 @@ def _replay(options: argparse.Namespace) -> int:
 
         play(Player(timeline, table, missing, place))
     return _verdict(timeline)
+
+
+def _screen() -> bool:
+    """Is there a terminal on both sides that can be drawn upon?"""
+    drawn = os.environ.get("TERM", "dumb") != "dumb"
+    return drawn and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _verdict(timeline: Timeline) -> int:
@@ -167,8 +182,8 @@ def _place(options: argparse.Namespace) -> Place:
     if options.journal is not None:
         return Place(options.journal, {})
     config = load_live(options.config, line_kinds())
-    readers = {spot: antenna.reader for antenna, spot in config.layout.spots.items()}
-    return Place(config.journal.path, readers)
+    antennas = {spot: antenna for antenna, spot in config.layout.spots.items()}
+    return Place(config.journal.path, antennas)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -222,24 +237,6 @@ def _number(wanted: str, records: Sequence[Record]) -> int:
     return numbers[-1]
 
 
-def _frames(where: Place, timeline: Timeline, key: TableKey | None, *, closed: bool) -> str:
-    folder = FrameFolder(where.journal.parent / FOLDER)
-    logs: dict[bytes, list[Any]] = {}
-    damaged = ""
-    for number in folder.numbers():
-        try:
-            data = folder.file(number).read_bytes()
-        except OSError:
-            continue  # rotated away while we looked
-        own = logs.setdefault(data[len(MAGIC) + 1 : len(MAGIC) + 1 + LOG_ID_BYTES], [])
-        try:
-            own.extend(read_frames(data, key))
-        except FrameLogError as error:
-            damaged = f"{folder.file(number).name}: {error}"
-    said = join(timeline, [Log(own) for own in logs.values()], where.readers, closed_cards=closed)
-    return damaged or said
-
-
 # --- printing ------------------------------------------------------------------------------------
 
 
@@ -249,14 +246,19 @@ def _text(timeline: Timeline, moments: Sequence[Moment], missing: str, table: st
     yield f"{table}  {timeline.game}  round {timeline.round_no}  {timeline.status}  {day} {offset}"
     if missing:
         yield f"note: {missing}"
+    lay: tuple[SeatRow, ...] = ()
     for moment in moments:
         yield ""
         yield from screen.moment_page(timeline, moment)
+        if moment.rows != lay:
+            yield "  then on the felt:"
+            yield from (f"  {line}" for line in screen.felt_page(moment, COLUMNS - 2) if line)
+        lay = moment.rows
     yield ""
     yield from screen.compare_page(compare(timeline))
 
 
-def _rows(timeline: Timeline, moments: Sequence[Moment]) -> Iterator[str]:
+def _rows(timeline: Timeline, moments: Sequence[Moment], missing: str) -> Iterator[str]:
     for moment in moments:
         row = {
             "round": timeline.round_no,
@@ -271,6 +273,7 @@ def _rows(timeline: Timeline, moments: Sequence[Moment]) -> Iterator[str]:
             "seats": sorted(moment.seats),
             "marks": sorted(moment.marks),
             "phase": moment.phase,
+            "felt": [_felt(one) for one in moment.rows],
             "followed": [{"text": s.text, "clause": s.clause or None} for s in moment.followed],
             "cards": [card._asdict() for card in moment.cards],
             "shown": [shown._asdict() for shown in moment.shown],
@@ -281,3 +284,23 @@ def _rows(timeline: Timeline, moments: Sequence[Moment]) -> Iterator[str]:
             "trouble": moment.trouble or None,
         }
         yield json.dumps(row, ensure_ascii=False)
+    found = compare(timeline)
+    last = {
+        "round": timeline.round_no,
+        "game": timeline.game,
+        "status": timeline.status,
+        "compared": found.verdict,
+        "equal": None if timeline.under_way else not found.differences,
+        "differences": found.differences,
+        "diverged": None if timeline.diverged is None else str(timeline.diverged),
+        "note": missing or None,
+    }
+    yield json.dumps(last, ensure_ascii=False)
+
+
+def _felt(row: SeatRow) -> dict[str, object]:
+    """What lies at a seat; 0 is the dealer."""
+    wagers = [
+        {"spot": spot, "cents": cents, "decided": how or None} for spot, cents, how in row.wagers
+    ]
+    return {"seat": row.seat, "wagers": wagers, "cards": row.cards, "note": row.note or None}

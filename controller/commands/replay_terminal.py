@@ -8,7 +8,7 @@ import sys
 import termios
 import tty
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from controller.replay.player import Player
@@ -26,9 +26,9 @@ ARROWS: Final = {
 
 
 def play(player: Player) -> None:
-    """Until ``q`` or the end of input."""
+    """Until ``q``, an interrupt or the end of input."""
     source = sys.stdin.fileno()
-    with _keys(source) as asked:
+    with suppress(KeyboardInterrupt), _keys(source) as asked:
         while not player.ended:
             head, *rest = player.lines()
             sys.stdout.write(CLEAR + "\n".join((f"{REVERSE}{head}{PLAIN}", *rest)))
@@ -65,7 +65,10 @@ class _Asking:
         termios.tcsetattr(self._source, termios.TCSADRAIN, self._before)
         sys.stdout.write(f"\r\x1b[K{question}")
         sys.stdout.flush()
-        line = os.read(self._source, 256)
+        try:
+            line = os.read(self._source, 256)
+        except KeyboardInterrupt:  # the question is taken back, not the replay
+            line = b""
         tty.setcbreak(self._source)
         return line.decode("utf-8", "replace").strip()
 

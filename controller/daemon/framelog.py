@@ -88,6 +88,27 @@ def read_frames(log: bytes, key: TableKey | None = None) -> Iterator[LoggedFrame
         seq, at = seq + 1, end
 
 
+def log_id_of(log: bytes) -> bytes:
+    """Which start of the daemon wrote the file: equal in all files of one start."""
+    return log[len(MAGIC) + 1 :][:LOG_ID_BYTES]
+
+
+def times_us(log: bytes) -> tuple[int, int] | None:
+    """When the first and the last frame of a file came; None if it holds none.
+
+    Only lengths are followed, nothing is checked: for finding the file that is worth reading.
+    """
+    first, last, at = None, 0, _HEAD.size
+    while at + _FRONT.size + _FRAME.size <= len(log):
+        _, length = _FRONT.unpack_from(log, at)
+        start, at = at + _FRONT.size, at + _FRONT.size + length
+        if at > len(log) or length < _FRAME.size:
+            break
+        last = _FRAME.unpack_from(log, start)[1]
+        first = last if first is None else first
+    return None if first is None else (first, last)
+
+
 def _read(rest: bytes, log_id: bytes, key: TableKey | None, at: int) -> LoggedFrame:
     flags, at_us, seq, size = _FRAME.unpack_from(rest)
     body = rest[_FRAME.size :]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from controller.replay.timeline import Timeline
-from controller.replay.words import cents
+from controller.replay.words import cents, corrector
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
@@ -36,8 +36,11 @@ def compare(timeline: Timeline) -> Compared:
     lines = [f"round {timeline.round_no}: {result['round_status']}", *_table(result)]
     if clauses := ", ".join(result["clauses"]):
         lines.append(f"clauses: {clauses}")
+    if log := result.get("log"):
+        lines.append("how the pot went (amounts in cents):")
+        lines += [f"  {line}" for line in log]
     for seat, amount, who in timeline.archive.corrections:
-        lines.append(f"corrected at seat {seat}: {cents(amount)} by {who}")
+        lines.append(f"corrected at seat {seat}: {cents(amount)} by {corrector(who)}")
     differences = _against("settle", result, _settled(record))
     if timeline.again is None:
         differences.append("the replay did not get to the end of the round")

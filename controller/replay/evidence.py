@@ -8,7 +8,7 @@ from controller.daemon.entries import load
 from controller.daemon.errors import BodyError
 from controller.daemon.replay import Record
 from controller.daemon.testmode import TEST
-from controller.replay.words import Said, cents
+from controller.replay.words import Said, cents, corrector
 from drivers.cards.codec import parts_of
 from drivers.cards.messages import Type
 
@@ -130,7 +130,9 @@ def beside(record: Record) -> list[Said]:
             corrections = body.get("corrections") or ()
             said = f"written down: round {body.get('round', '?')}"
             if corrections:
-                told = ", ".join(f"seat {s} {cents(c)} by {who}" for s, c, who in corrections)
+                told = ", ".join(
+                    f"seat {s} {cents(c)} by {corrector(w)}" for s, c, w in corrections
+                )
                 said += f", corrections: {told}"
             if body.get("ruled_anew"):
                 said += ", ruled anew"

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from controller.daemon.framelog import LoggedFrame
 from controller.daemon.unmasking import by_piece, cards_in, frames_in
 from controller.replay.cards import Place, Told
+from controller.replay.chips import CHIPS, chip_lines, is_answer, is_reader
 from controller.replay.lives import Life
 from controller.replay.timeline import FrameLine, Moment, Timeline
 from controller.rules.cards import Card
@@ -22,12 +23,13 @@ from controller.table.cards import card_of
 from drivers.base import Fault
 from drivers.cards.codec import Frame, parts_of
 from drivers.cards.messages import Type
-from drivers.readings import SealedCard
+from drivers.readings import Antenna, SealedCard
 
-CHIPS: Final = "chips"
 BEFORE_MS: Final = 2_000
 """How far back the bytes behind a fact are looked for: chips settle in less."""
 AFTER_MS: Final = 5
+MARGIN_MS: Final = 1_000
+"""Read beyond that, so that a frame in pieces is whole."""
 MOST: Final = 12
 """Frames kept with one moment; the last ones before it."""
 IDLE: Final = frozenset(("HEARTBEAT",))
@@ -40,22 +42,35 @@ NEVER_PUBLIC: Final = "NEVER PUBLIC"
 HOST_SIDE: Final = "out"
 TYPES: Final = {int(one): one.name for one in Type}
 
-Readers = Mapping[tuple[int, str], str]
-"""(seat, spot) to the line of its reader, where the layout is known."""
+LINES: Final = ("chips", "shoe", "shuffler", "sign")
+"""Devices on a line whose bytes are kept; a reader of chips is ``chips-1``."""
+
+Antennas = Mapping[tuple[int, str], Antenna]
+"""(seat, spot) to its antenna, where the layout is known."""
+Windows = Sequence[tuple[int, int]]
+"""From and to, in milliseconds of the table's own clock."""
 
 
 class Log(NamedTuple):
-    """The frames of one start of the daemon, in order."""
+    """What one start of the daemon kept: from when to when, and the frames that matter."""
 
-    frames: Sequence[LoggedFrame]
+    first_ms: int
+    last_ms: int
+    frames: Sequence[LoggedFrame] = ()
 
-    @property
-    def first_ms(self) -> int:
-        return self.frames[0].at_us // 1000
 
-    @property
-    def last_ms(self) -> int:
-        return self.frames[-1].at_us // 1000
+def windows(timeline: Timeline, logs: Sequence[Log]) -> list[Windows]:
+    """For each log the times of which the frames are wanted: a log holds an hour, a round needs
+    seconds of it."""
+    by_life = _of_lives(timeline.lives, logs)
+    found: list[Windows] = [[] for _ in logs]
+    for life, own in _by_life(timeline):
+        n = by_life.get(life.seq)
+        if n is not None:
+            times = sorted(_own_ms(m, life) for m in own if on_line(m))
+            margins = BEFORE_MS + MARGIN_MS, AFTER_MS + MARGIN_MS
+            found[n] = [(at - margins[0], at + margins[1]) for at in times]
+    return found
 
 
 @dataclass
@@ -84,26 +99,28 @@ class PublicCards:
 def join(
     timeline: Timeline,
     logs: Sequence[Log],
-    readers: Readers,
+    antennas: Antennas,
     *,
     closed_cards: bool = False,
 ) -> str:
     """Put the frames beside their moments; what is missing is said."""
     public = PublicCards.of(timeline.drawn, timeline.told)
-    by_life = _of_lives(timeline.lives, [log for log in logs if log.frames])
+    by_life = _of_lives(timeline.lives, logs)
     bare = 0
     for life, own in _by_life(timeline):
-        log = by_life.get(life.seq)
-        lines = _Lines(log, public, closed_cards=closed_cards) if log is not None else None
+        n = by_life.get(life.seq)
+        lines = _Lines(logs[n], public, closed_cards=closed_cards) if n is not None else None
         for moment in own:
-            at_ms = moment.at_ms - life.apart_ms if moment.seen_ms is None else moment.seen_ms
-            if lines is None or not (lines.first_ms - AFTER_MS <= at_ms):
-                bare += bool(moment.device)
+            if not on_line(moment):
                 continue
-            names = lines.named(_wanted(moment, readers))
-            moment.frames, moment.frames_more = lines.between(
-                names, at_ms - BEFORE_MS, at_ms + AFTER_MS, life.apart_ms
-            )
+            at_ms = _own_ms(moment, life)
+            if lines is None or at_ms < lines.first_ms - AFTER_MS:
+                bare += 1
+                continue
+            antenna = None if moment.place is None else antennas.get(moment.place)
+            names = lines.named(moment.device if antenna is None else antenna.reader)
+            told = lines.between(names, at_ms - BEFORE_MS, at_ms + AFTER_MS, life.apart_ms)
+            moment.frames, moment.frames_more = _telling(told, moment, antenna)
     if not logs:
         return "no frame log beside this journal: what devices sent is not shown"
     if bare:
@@ -111,12 +128,26 @@ def join(
     return ""
 
 
-def _wanted(moment: Moment, readers: Readers) -> frozenset[str]:
-    """The lines a moment's device is behind; empty names none of them."""
-    if moment.device == CHIPS and moment.place is not None:
-        reader = readers.get(moment.place)
-        return frozenset({reader if reader is not None else CHIPS})
-    return frozenset({moment.device} if moment.device else ())
+def on_line(moment: Moment) -> bool:
+    """Is it told by a device whose bytes are kept?"""
+    return moment.device.partition("-")[0] in LINES
+
+
+def _own_ms(moment: Moment, life: Life) -> int:
+    """On the clock that frames carry."""
+    return moment.at_ms - life.apart_ms if moment.seen_ms is None else moment.seen_ms
+
+
+def _telling(
+    found: Sequence[FrameLine], moment: Moment, antenna: Antenna | None
+) -> tuple[tuple[FrameLine, ...], int]:
+    """The last ones that say something, and how many others there were. A reader asks one antenna
+    after the other all the time: beside chips at a place stand the answers of that place."""
+    telling = [line for line in found if line.label not in IDLE]
+    if moment.place is not None:
+        telling = [line for line in telling if is_answer(line, antenna)]
+    kept = tuple(telling[-MOST:])
+    return kept, len(found) - len(kept)
 
 
 def _by_life(timeline: Timeline) -> list[tuple[Life, list[Moment]]]:
@@ -128,17 +159,18 @@ def _by_life(timeline: Timeline) -> list[tuple[Life, list[Moment]]]:
     return found
 
 
-def _of_lives(lives: Sequence[Life], logs: Sequence[Log]) -> dict[int, Log]:
-    """Each log with the start that wrote it: latest first, where their clocks overlap."""
-    found: dict[int, Log] = {}
+def _of_lives(lives: Sequence[Life], logs: Sequence[Log]) -> dict[int, int]:
+    """Each start with the number of the log that it wrote: latest first, where their clocks
+    overlap."""
+    found: dict[int, int] = {}
     waiting = list(lives)
-    for log in reversed(logs):
+    for n, log in reversed(list(enumerate(logs))):
         while waiting:
             life = waiting.pop()
             if life.first_ms is None:
                 continue
             if log.first_ms <= life.last_ms + BEFORE_MS and life.first_ms <= log.last_ms:
-                found[life.seq] = log
+                found[life.seq] = n
                 break
     return found
 
@@ -152,31 +184,29 @@ class _Lines:
         for frame in log.frames:
             by_line.setdefault(frame.device, []).append(frame)
         self._shown = {
-            name: _Masking(name, public, closed_cards=closed_cards).told(frames)
-            for name, frames in by_line.items()
+            name: chip_lines(_joined(_Masking(name, public, closed_cards=closed_cards).told(own)))
+            if is_reader(name)
+            else _Masking(name, public, closed_cards=closed_cards).told(own)
+            for name, own in by_line.items()
         }
-        self._times = {name: [f.at_us // 1000 for f in own] for name, own in by_line.items()}
+        self._times = {name: [line.at_ms for line in own] for name, own in self._shown.items()}
 
-    def named(self, wanted: frozenset[str]) -> list[str]:
+    def named(self, wanted: str) -> list[str]:
         """``chips`` means every reader."""
         return [
-            name
-            for name in self._shown
-            if name in wanted or (CHIPS in wanted and name.startswith(f"{CHIPS}-"))
+            name for name in self._shown if name == wanted or (wanted == CHIPS and is_reader(name))
         ]
 
     def between(
         self, names: Iterable[str], from_ms: int, to_ms: int, apart_ms: int
-    ) -> tuple[tuple[FrameLine, ...], int]:
+    ) -> list[FrameLine]:
         found: list[FrameLine] = []
         for name in names:
             times = self._times[name]
             low, high = bisect_left(times, from_ms), bisect_right(times, to_ms)
             whole = _joined(self._shown[name][low:high])
             found += [line._replace(at_ms=line.at_ms + apart_ms) for line in whole]
-        found.sort(key=lambda line: line.at_ms)
-        telling = [line for line in found if line.label not in IDLE]
-        return tuple(telling[-MOST:]), len(found) - len(telling[-MOST:])
+        return sorted(found, key=lambda line: line.at_ms)
 
 
 def _joined(lines: Iterable[FrameLine]) -> list[FrameLine]:

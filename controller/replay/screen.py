@@ -9,7 +9,7 @@ from typing import Final
 
 from controller.replay.compare import Compared
 from controller.replay.displays import UNREAD, lamps, meter
-from controller.replay.frames import SEALED
+from controller.replay.frames import SEALED, on_line
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
 
@@ -198,9 +198,10 @@ def frames_page(moment: Moment, note: str = "") -> list[str]:
     for line in frame_lines(moment.frames, 1 << 20):
         lines += textwrap.wrap(line, COLUMNS, subsequent_indent=" " * 10, break_long_words=False)
     if moment.frames_more:
-        lines.append(f"  and {moment.frames_more} before them")
+        lines.append(f"  and {moment.frames_more} others of those two seconds")
     if not moment.frames:
-        lines.append(note or "no bytes of a serial line belong to this moment")
+        missing = note if on_line(moment) else ""
+        lines.append(missing or "no bytes of a serial line belong to this moment")
     return lines
 
 
@@ -225,11 +226,11 @@ def moment_page(timeline: Timeline, moment: Moment) -> list[str]:
     return lines + frame_lines(moment.frames)
 
 
-def felt_page(moment: Moment) -> list[str]:
+def felt_page(moment: Moment, columns: int = COLUMNS) -> list[str]:
     """What lies on the table then, every word of it."""
     lines = [""] if moment.rows else []
     for row in moment.rows:
-        lines += textwrap.wrap(f"  {row.whole()}", COLUMNS, subsequent_indent="      ")
+        lines += textwrap.wrap(f"  {row.whole()}", columns, subsequent_indent="      ")
     return lines
 
 

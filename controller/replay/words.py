@@ -175,6 +175,11 @@ def _note(note: str) -> str:
     return f" ({note})" if note and note != CONSOLE else ""
 
 
+def corrector(who: str) -> str:
+    """``S1: short paid``, as a correction has it; without the console's word for no reason."""
+    return who.removesuffix(f": {CONSOLE}")
+
+
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
@@ -344,7 +349,9 @@ def phases(before: TableState, after: TableState) -> list[Said]:
 def _ruled(event: ev.Event, state: TableState) -> list[Said]:
     fields = {name: getattr(event, name) for name in ev.FIELDS[type(event)]}
     told = ", ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in fields.items() if value is not False
+        f"{name.replace('_', ' ')} {_seats(value) if isinstance(value, tuple) else value}"
+        for name, value in fields.items()
+        if value is not False and value != ()
     )
     said = (
         f"on the record: {ev.NAME_OF[type(event)].replace('_', ' ')}{f' ({told})' if told else ''}"

@@ -10,11 +10,15 @@ from typing import Final
 
 from controller.daemon.entries import dump
 from controller.daemon.standing import ROUND, StateDigest, round_number
+from controller.rules.engine.facts import Fact
+from controller.rules.engine.step import step
+from controller.table.stepping import Entry, Key
 from drivers.orders import Order, ShowLamps, ShowMagicCard, ShowPrompt
 from tests.clauses.tables import SHUFFLER, table
 from tests.daemon import desk
 from tests.daemon.desk import Desk, Paper, Row, WrittenTable
 from tests.replays.playing import Journalled, Witness
+from tests.replays.telling import Deed
 from tests.table.test_table_any_round import WAGERS
 
 START_MS: Final = 1_700_000_000_000
@@ -48,6 +52,15 @@ class ShowingTable(WrittenTable):
 
     paper: Watched | None = None
     shown: dict[str, str] = field(default_factory=dict)
+
+    def write(self, entry: Entry, key: Key | None) -> None:
+        assert self.scribe is not None
+        assert self.paper is not None
+        if isinstance(entry, Fact):
+            state, effects = step(self.scribe.memory.state, entry)
+            deed = Deed(self.paper.next_seq, entry, tuple(effects), state)
+            self.paper.witness.deeds.append(deed)
+        super().write(entry, key)
 
     def _heard(self, orders: list[Order]) -> list[Order]:
         heard = super()._heard(orders)

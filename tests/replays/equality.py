@@ -8,6 +8,7 @@ from controller.replay.compare import compare, figures
 from controller.replay.displays import lamps, meter
 from controller.replay.timeline import Timeline, build
 from tests.replays.playing import Journalled, Witness
+from tests.replays.telling import faces_of, untold
 
 
 def all_differences(made: Journalled) -> list[str]:
@@ -27,6 +28,9 @@ def differences(made: Journalled, number: int) -> list[str]:
     found += [f"with key: {one}" for one in _against(with_key, made.witness)]
     if without.moments != with_key.moments:
         found.append("with and without the key it is told differently")
+    deeds = made.witness.deeds
+    if deeds:
+        found += untold(without, deeds, faces_of(made.records, made.sealer, deeds))
     return [f"{made.name}, round {number}: {one}" for one in found]
 
 

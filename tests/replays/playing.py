@@ -28,6 +28,7 @@ from tests.crash.table import KEY as CRASH_KEY
 from tests.crash.table import Bench, CrashTable
 from tests.daemon.desk import Desk
 from tests.journal.simdisk import PowerCut
+from tests.replays.telling import Deed
 
 PLAIN: Final = {
     "MBS3": "mbs3-plain",
@@ -54,6 +55,8 @@ class Witness:
     """(wall time, display, what the simulated glass itself shows)"""
     unsure: set[tuple[int, str]] = field(default_factory=set)
     """Seen while the power went: whether it was still written down nobody can say."""
+    deeds: list[Deed] = field(default_factory=list)
+    """Every fact as the table took it; at a desk."""
     compared: dict[int, int] = field(default_factory=dict)
     """Changes of displays that a replay told and that were looked up here, by round."""
 

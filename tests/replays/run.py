@@ -37,7 +37,9 @@ amount per seat and wager with what the table published, the state's digest at t
 displays both ways: every change that the replay tells with what the glass showed at that time, and
 whatever somebody saw on prompt, lamps and magic card with what the replay shows for then. Meter and
 sign count up in steps that the journal tells as one run: of them the told changes are compared, and
-the meter's last value.
+the meter's last value. At a desk every fact is compared too, as the table took it: that it is
+told, in its order, by whom, with its seat, spot, amount and choice, with the amounts and clauses of
+what it led to, with the faces of cards that became public, and with what lay at every seat.
 
 * scenarios: every file of `hw_sim/scenarios`, with the irregularities they are about
 * people: random players and dealers at a simulated table in virtual time; noise on the lines, a

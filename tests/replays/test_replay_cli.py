@@ -13,6 +13,7 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,9 +59,13 @@ def test_without_the_key_the_bytes_of_cards_are_sealed(shuffler: Path, capsys: C
     assert "shuffler <- PACKET" not in out
 
 
+def moments(out: str) -> list[dict[str, Any]]:
+    """The last line is no moment: it compares."""
+    return [json.loads(line) for line in out.splitlines()[:-1]]
+
+
 def frames_of(out: str, label: str) -> list[dict[str, object]]:
-    rows = [json.loads(line) for line in out.splitlines()]
-    return [f for row in rows for f in row["frames"] if f["label"].startswith(label)]
+    return [f for row in moments(out) for f in row["frames"] if f["label"].startswith(label)]
 
 
 def test_with_the_key_bytes_of_public_cards_are_shown_and_others_masked(
@@ -81,7 +86,7 @@ def test_with_the_key_bytes_of_public_cards_are_shown_and_others_masked(
     parts = [" ".join(octets[n : n + 7]) for n in range(len(octets) - 6)]
     assert not [part for part in parts if part in out]
     assert "NEVER PUBLIC" not in out
-    cards = [c["card"] for line in out.splitlines() for c in json.loads(line)["cards"]]
+    cards = [c["card"] for row in moments(out) for c in row["cards"]]
     assert cards.count(None) == 1
 
 
@@ -107,7 +112,7 @@ def test_closed_cards_of_a_round_under_way_are_refused(tmp_path: Path, capsys: C
     assert "round 1 is under way: closed cards stay closed (E-RPY-004)" in err
     code, out, _ = asked(capsys, tmp_path, "last", "--json", "--key", key)
     assert code == 0
-    assert {c["card"] for line in out.splitlines() for c in json.loads(line)["cards"]} == {None}
+    assert {c["card"] for row in moments(out) for c in row["cards"]} == {None}
     cards = frames_of(out, "CARD")
     assert cards
     assert all(frame["masked"] for frame in cards)
@@ -151,20 +156,40 @@ def test_a_damaged_frame_log_is_said_and_the_round_is_told(
 
 def test_one_seat_and_one_moment(shuffler: Path, capsys: Capture) -> None:
     _, out, _ = asked(capsys, shuffler, "1", "--json", "--seat", "3")
-    rows = [json.loads(line) for line in out.splitlines()]
+    rows = moments(out)
     assert {tuple(row["seats"]) for row in rows} <= {(), (3,)}
     assert any(row["what"].startswith("Seat 3") for row in rows)
     _, out, _ = asked(capsys, shuffler, "1", "--json", "--at", "settlement")
-    (row,) = [json.loads(line) for line in out.splitlines()]
+    (row,) = moments(out)
     assert "settlement" in row["marks"]
     assert row["displays"]["prompt"].startswith("SETTLEMENT")
     code, _, err = asked(capsys, shuffler, "1", "--plain", "--at", "christmas")
     assert (code, "E-RPY-003" in err) == (66, True)
 
 
+def test_json_has_what_lies_on_the_felt_and_the_comparison(shuffler: Path, capsys: Capture) -> None:
+    _, out, _ = asked(capsys, shuffler, "1", "--json", "--at", "settlement seat 1")
+    (row,) = moments(out)
+    seat = next(one for one in row["felt"] if one["seat"] == 1)
+    assert seat["cards"] == ["Ac", "Ad", "7h"]
+    assert {"spot": "$", "cents": 1000, "decided": None} in seat["wagers"]
+    last = json.loads(out.splitlines()[-1])
+    assert (last["equal"], last["status"], last["differences"]) == (True, "settled", [])
+    assert last["compared"] == "EQUAL: table, replay and settle agree to the cent"
+
+
+def test_plain_says_what_lies_on_the_felt_where_it_changed(shuffler: Path, capsys: Capture) -> None:
+    _, out, _ = asked(capsys, shuffler, "1", "--plain")
+    lines = out.splitlines()
+    at = lines.index("  Seat 1: the hand is opened  [NSW-9.2]")
+    page = lines[at : lines.index("", at)]
+    assert any(line.startswith("    seat 1: Ac Ad 7h  ") for line in page)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
+        (("1", "--seat", "9"), 66, "seat 9 is not in round 1 (E-RPY-003)"),
         (("9",), 66, "no round 9 in this journal; it has 1 (E-RPY-001)"),
         (("0",), 64, "expected a round's number, or last"),
     ],
@@ -212,9 +237,10 @@ def test_an_altered_disk_is_found(shuffler: Path, tmp_path: Path, capsys: Captur
 class Terminal:
     """The command in a process of its own, on a pty of 80x24."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, term: str = "vt100") -> None:
         self.pid, self.line = pty.fork()
         if self.pid == 0:
+            os.environ["TERM"] = term
             os.execv(sys.executable, [sys.executable, "-m", "controller.cli", *arguments])
         termios.tcsetwinsize(self.line, (24, 80))
         self.seen = ""
@@ -231,6 +257,15 @@ class Terminal:
 
     def press(self, keys: str) -> None:
         os.write(self.line, keys.encode())
+
+    def rest(self) -> str:
+        """What was still said, until the line is closed from the other side."""
+        try:
+            while more := os.read(self.line, 65536):
+                self.seen += more.decode()
+        except OSError:
+            pass
+        return self.seen
 
     def ended(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
@@ -258,6 +293,27 @@ def test_it_is_driven_by_keys_on_a_real_terminal(terminal: Terminal) -> None:
     assert "EQUAL: table, replay and settle agree to the cent" in terminal.see("SPACE goes back")
     terminal.press(" q")
     assert terminal.ended() == 0
+
+
+def test_an_interrupt_takes_back_the_question_and_then_ends_the_replay(terminal: Terminal) -> None:
+    terminal.see("q quit")
+    terminal.press("j")
+    terminal.see("jump to")
+    terminal.press("\x03")
+    assert "Bets are opened" in terminal.see("q quit")
+    terminal.press("\x03")
+    assert terminal.ended() == 0
+    assert "Traceback" not in terminal.rest()
+
+
+def test_nothing_is_drawn_upon_a_dumb_terminal(shuffler: Path) -> None:
+    journal = str(shuffler / "journal")
+    dumb = Terminal("replay", "1", "--at", "settlement", "--journal", journal, term="dumb")
+    shown = dumb.see("house ")
+    assert "EQUAL: table, replay and settle" in shown
+    assert "\x1b" not in shown
+    assert dumb.ended() == 0
+    os.close(dumb.line)
 
 
 def test_a_reader_who_goes_away_is_no_missing_file(shuffler: Path) -> None:

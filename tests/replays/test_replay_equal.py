@@ -6,6 +6,9 @@ from copy import deepcopy
 
 import pytest
 
+from controller.replay import felt, words
+from controller.replay.timeline import DealtCard, Timeline, _Teller
+from controller.rules.engine import effects as fx
 from hw_sim.scenario import find
 from tests.daemon.desk import GAMES
 from tests.replays.desks import desk_rounds
@@ -53,6 +56,41 @@ def test_the_comparison_can_fail() -> None:
     found = differences(made, number)
     assert any("$ to_player" in one and "123456" in one for one in found)
     assert any("state " in one and "0000000000000000" in one for one in found)
+
+
+def test_what_is_told_of_each_fact_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thing told wrong at a time: wager, amount, card, clause, choice, who, felt, order."""
+    made = desk_rounds("MBS3", "shoe", SEED, 2)
+    assert wrong(made) == []
+    real = {name: getattr(words, name) for name in ("cents", "_effect", "who")}
+    dealt, rows, told = _Teller._card, felt.rows, _Teller.timeline
+
+    def swapped(teller: _Teller) -> Timeline:
+        found = told(teller)
+        at = next(n for n, one in enumerate(found.moments) if "decision" in one.marks)
+        found.moments[at - 1 : at + 1] = reversed(found.moments[at - 1 : at + 1])
+        return found
+
+    def without_clause(effect: fx.Effect) -> list[words.Said]:
+        return [one._replace(clause="") for one in real["_effect"](effect)]
+
+    def other_card(teller: _Teller, place: tuple[int, int], where: str) -> DealtCard:
+        one = dealt(teller, place, where)
+        return one if one.card is None else one._replace(card="2c" if one.card != "2c" else "3d")
+
+    for where, name, lie, said in (
+        (words, "cents", lambda amount: real["cents"](amount + 1), "cents "),
+        (words, "_effect", without_clause, "clause MBS3-"),
+        (words, "who", lambda _: "declared by nobody", "by D1, told"),
+        (words, "CHOICES", {"ride": "takes it back", "withdraw": "lets it ride"}, "choice "),
+        (words, "SPOTS", {**words.SPOTS, "1": "wager 2"}, "spot 'wager 1'"),
+        (felt, "rows", lambda state: rows(state)[1:], "on the felt "),
+        (_Teller, "_card", other_card, "is told as "),
+        (_Teller, "timeline", swapped, "not in the order of records"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(where, name, lie)
+            assert any(said in one for one in all_differences(made)), name
 
 
 def test_a_display_that_nobody_saw_is_a_difference() -> None:

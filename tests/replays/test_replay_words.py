@@ -50,9 +50,15 @@ def test_facts_in_the_words_of_the_trade(what: f.What, said: str) -> None:
     assert words.fact(what) == said
 
 
+def test_a_correction_without_a_reason_is_by_the_person_alone() -> None:
+    assert words.corrector("S1: console") == "S1"
+    assert words.corrector("S1: short paid") == "S1: short paid"
+
+
 EFFECTS: dict[fx.Effect, list[str]] = {
     fx.Refused("no", "NSW-5.7"): ["refused: no [NSW-5.7]"],
     fx.Prompt("open hand", 3): ["prompt: Open seat 3"],
+    fx.Prompt("move to pot", detail="1500"): ["prompt: Move to the pot until it holds 15.00"],
     fx.Prompt("dispute", 4, "console"): ["prompt: Seat 4: dispute. Leave cards and chips"],
     fx.SetLamp(1, "live"): [],
     fx.RaiseAlarm("late wager", 2, "$: 500", "NSW-5.3"): [

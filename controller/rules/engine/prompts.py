@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from controller.rules.engine.effects import Prompt
+from controller.rules.money import format_cents
 
 TEXTS: Final[Mapping[str, str]] = {
     "place bets": "Place your bets, please",
@@ -51,5 +52,10 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 
 
+AMOUNTS: Final = frozenset(("move to pot",))
+"""Whose detail is an amount in cents."""
+
+
 def text(prompt: Prompt) -> str:
-    return TEXTS[prompt.code].format(seat=prompt.seat, detail=prompt.detail)
+    detail = format_cents(int(prompt.detail)) if prompt.code in AMOUNTS else prompt.detail
+    return TEXTS[prompt.code].format(seat=prompt.seat, detail=detail)
