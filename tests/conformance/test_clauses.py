@@ -50,9 +50,9 @@ def test_every_mutant_still_fits_its_rule() -> None:
     assert stale == []
 
 
-@pytest.mark.parametrize("mutant", load_mutants()[::4], ids=lambda m: m.name)
+@pytest.mark.parametrize("mutant", load_mutants()[::12], ids=lambda m: m.name)
 def test_a_share_of_the_mutants_is_killed(mutant: object) -> None:
-    """Every fourth; ``make mutation`` runs them all."""
+    """Every twelfth; ``make mutation`` runs them all."""
     assert survivors(mutant) == []  # type: ignore[arg-type]
 
 
