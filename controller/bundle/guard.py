@@ -65,12 +65,12 @@ class Guard:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._needles: set[bytes] = set()
-        self.blind: list[str] = []
+        self.blind: list[OSError] = []
         for path in paths:
             try:
                 text = path.read_text("ascii", "replace")
             except OSError as error:
-                self.blind.append(f"{path}: {error.strerror}")
+                self.blind.append(error)
                 continue
             for secret in secrets_in(text):
                 self._needles |= forms(secret)
