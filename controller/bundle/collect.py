@@ -85,6 +85,7 @@ def collect(config_file: Path, run: Callable[..., Any] = subprocess.run) -> Bund
     except (ConfigError, OSError) as error:
         bundle.failed("config.json", error)
         bundle.lacks("everything of the table", "its configuration cannot be read")
+        _without_keys(bundle)
         return bundle
     bundle.table = config.name
     _configuration(bundle, config)
@@ -240,9 +241,23 @@ def _guard(bundle: Bundle, config: LiveConfig) -> None:
     for name in [name for name, data in bundle.parts.items() if guard.finds(data)]:
         del bundle.parts[name]
         bundle.left_out(name, "all of it", "a key of this table was found in it")
+    for row in bundle.missing:
+        if guard.finds(row["why"].encode()):
+            row["why"] = "a key of this table was found in the reason"
+    if guard.pasted:
+        said = "a key stands in the configuration where the path of its file belongs"
+        bundle.lacks(SEARCH, f"{said}: whoever read it knows it, so make a new one")
     for error in guard.blind:
         bundle.failed(SEARCH, error)
         bundle.missing[-1]["why"] += f"; {BLIND}"
+
+
+def _without_keys(bundle: Bundle) -> None:
+    """Nobody knows which files hold keys: what could be one is cut wherever it stands."""
+    for row in bundle.missing:
+        row["why"] = "\n".join(line for line, _ in log_lines(row["why"].splitlines()))
+    found = bundle.parts["doctor.json"].decode().splitlines(keepends=True)
+    bundle.parts["doctor.json"] = "".join(line for line, _ in log_lines(found)).encode()
 
 
 def now_ms() -> int:

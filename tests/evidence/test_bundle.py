@@ -138,6 +138,26 @@ def test_a_key_that_got_into_a_part_takes_the_part_out(
     assert b"key " + secret.hex()[:12].encode() + b"..." in bundle.parts["log.txt"]
 
 
+def test_a_key_pasted_where_its_path_belongs_does_not_leave(
+    table: tuple[Path, JournalTable], tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(table[0].parent, folder)
+    config, secret = folder / "table.toml", secrets(folder / "table.toml")[0].hex()
+    stated = re.sub(r"(?m)^sealing = .*$", f'sealing = "{secret}"', config.read_text())
+    config.write_text(stated)
+    assert secret in stated
+    bundle = collect(config)
+    everything = gzip.decompress(archive(bundle, 1)).decode("utf-8", "replace")
+    assert secret not in everything
+    assert "config.json" not in bundle.parts
+    assert "where the path of its file belongs" in everything
+    config.write_text(stated.replace('game = "MBS3"', f'game = "{secret}"'))
+    bundle = collect(config)  # which cannot be used now, and its problems are told
+    assert [row["part"] for row in bundle.missing][-1] == "everything of the table"
+    assert secret not in gzip.decompress(archive(bundle, 1)).decode("utf-8", "replace")
+
+
 def test_what_was_left_out_is_listed_with_the_reason(table: tuple[Path, JournalTable]) -> None:
     bundle = collect(table[0])
     said = {row["what"]: row["why"] for row in bundle.redacted}
