@@ -1201,7 +1201,7 @@ def figures(server: Row | None, table: Row | None, manifest: Row) -> dict[str, s
         lines, people = server["lines"] or [], approving(award, server["steps"])
         said |= {
             "amount": money(award["cents"]), "jackpot": money(award["jackpot_cents"]),
-            "approved": " and ".join(f"{by} ({role})" for by, role in people) or "nobody yet",
+            "approved": " and ".join(f"{by} ({role})" for by, role in people) or "nobody",
             "state": award["state"], "held": exact(sum(line["units"] for line in lines)),
             "contributed": exact(sum(x["units"] for x in lines if x["why"] == "contribution")),
             "chain": f"{server['last']}:{server['chain']}",
@@ -1292,6 +1292,10 @@ def _contents(
     if not {EVENTS, TABLE} & files.keys() or PAGE not in files:
         wrong(MANIFEST, "neither the server's events nor the table's journal, or no page")
         return
+    if manifest["award"] != manifest["claim"]["award"]:
+        wrong(MANIFEST, f"it claims {manifest['claim']['award']!r}, another award")
+    if server is None and manifest["amounts"] is not None:
+        wrong(MANIFEST, "it states an amount, and no server's half to prove it")
     identity = dict((table or {}).get("identity", {}))
     identity |= {f"par sheet {game}": h for game, h in (server or {}).get("games", {}).items()}
     if manifest["identity"] != identity:

@@ -20,11 +20,12 @@ LAST_LINES: Final = 40
 MOST_SHOWN: Final = 120
 SHORT: Final = frozenset(("when", "what", "table", "display", "device", "state", "card", "cards"))
 """Columns that are never broken."""
-NOT_YET: Final = "Not approved: do not pay."
+NOT_YET: Final = "Not verified yet: do not pay."
 NEVER: Final = "Nothing is to be paid."
 TO_DO: Final = {
-    "claimed": NOT_YET, "locked": NOT_YET, "verified": NOT_YET, "rejected": NEVER,
-    "withdrawn": NEVER, "paid": "Paid already: for the file, not for the cage.",
+    "claimed": NOT_YET, "locked": NOT_YET, "rejected": NEVER, "withdrawn": NEVER,
+    "verified": "Not approved yet: pay only when two people have approved and signed.",
+    "paid": "Paid already: for the file, not for the cage.",
 }  # fmt: skip
 """What a slip says to whoever holds it. One of an approved award says nothing: it is to be paid."""
 SUITS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from argparse import Namespace
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from controller.commands.evidence import gather
 from controller.evidence.errors import EvidenceError
+from controller.evidence.pack import seal, write
 from controller.evidence.page import page_html
 from link.ledger.orders import Approve, Pay, Reject, Verify
 from record import verify_evidence as v
@@ -53,6 +55,7 @@ def test_what_a_full_jackpot_did_not_take_is_said_where_it_is_summed_up(house: H
 
 def test_the_slip_says_who_approved_and_what_to_do(house: House, tmp_path: Path) -> None:
     (award,) = house.play("T1", {3: "straight flush"})
+    assert "do not pay" in page_html(house.parts(award), CLOCK)
     seen = []
     for order, who in ((Verify(award), CARL), (Approve(award), ANNA), (Approve(award), BEN),
                        (Pay(award), BEN)):  # fmt: skip
@@ -63,10 +66,10 @@ def test_the_slip_says_who_approved_and_what_to_do(house: House, tmp_path: Path)
         assert re.search(r"SGD\s+100\.00", slip)
         assert "SHA-256 of evidence.json" in slip
         people = " ".join(slip.partition("approved by")[2].split())
-        told = [t for t in ("do not pay", "Paid already", "Nothing is to be paid") if t in slip]
+        told = [t for t in ("pay only when", "Paid already", "Nothing is to be paid") if t in slip]
         seen.append((people.partition(" SHA")[0].partition(" Not")[0].partition(" Paid")[0], told))
     by = f"{ANNA.account} ({ANNA.role}) and {BEN.account} ({BEN.role})"
-    assert seen == [("nobody yet", ["do not pay"])] * 2 + [(by, []), (by, ["Paid already"])]
+    assert seen == [("nobody", ["pay only when"])] * 2 + [(by, []), (by, ["Paid already"])]
     house.pack(award, tmp_path / "pack")
     page = tmp_path / "pack" / v.PAGE
     forged = page.read_text("utf-8").replace(f">{by}<", ">eve (manager) and max (owner)<")
@@ -107,10 +110,12 @@ def test_the_tables_half_of_a_mystery_is_what_it_heard(house: House, tmp_path: P
     )  # fmt: skip
     parts, _ = gather(options)
     assert (parts.claim["seat"], parts.claim["hand"]) == (row.seat, "mystery")
-    from controller.evidence.pack import write
-
     write(tmp_path / "half", parts, CLOCK, 1)
     assert v.verify(tmp_path / "half")["problems"] == []
+    stated = json.loads((tmp_path / "half" / v.MANIFEST).read_bytes())
+    for forged in ({"amounts": {"cents": 1}}, {"award": "pool/9/9"}):
+        (tmp_path / "half" / v.MANIFEST).write_bytes(seal(stated | forged))
+        assert [p["file"] for p in v.verify(tmp_path / "half")["problems"]] == [v.MANIFEST]
     options.award = "pool/9/9"
     with pytest.raises(EvidenceError, match=r"for any seat, and heard of no pool/9/9.*E-EVD-005"):
         gather(options)
