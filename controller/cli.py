@@ -54,7 +54,7 @@ examples:
   underfelt chips check house.chips --pubkey house.pub
   underfelt replay last --config table.toml
   underfelt evidence grand/3/17 --config link.toml --journal T/journal --output pack
-  underfelt bundle --config table.toml --output table-1.tar.gz
+  underfelt bundle --config table.toml
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
   underfelt demo floor                 a link server and three tables, live

@@ -27,6 +27,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ NEVER = 1 << 200
 CARDS = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
 OPEN_STATES = ("claimed", "locked", "verified", "approved")
 HELD_STATES = ("locked", "verified", "approved")
+IDENTITY = ("version", "python", "program", "game", "rule_book", "pay_tables", "configuration",
+            "layout")  # fmt: skip
 SELF = re.compile(rb'"self": "([0-9a-f]{64})"')
 
 Row = dict[str, Any]
@@ -51,6 +54,25 @@ class Wrong(Exception):
     def __init__(self, file: str, what: str) -> None:
         super().__init__(f"{file}: {what}")
         self.file, self.what = file, what
+
+
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Whatever a forger puts there, the answer is a finding that names the file."""
+    try:
+        yield
+    except Wrong:
+        raise
+    except Exception as error:
+        raise Wrong(file, f"cannot be read: {str(error)[:200] or type(error).__name__}") from None
+
+
+def once(pairs: list[tuple[str, Any]]) -> Row:
+    """Of two values under one name every reader takes another one."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("the same name twice")
+    return found
 
 
 def sha(*parts: bytes) -> str:
@@ -72,22 +94,24 @@ def exact(units: int) -> str:
 
 def read_manifest(folder: Path) -> Row:
     """The manifest, if not a byte of it was altered since it was written."""
-    try:
-        data = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError:
-        raise Wrong(MANIFEST, "missing") from None
+    path = folder / MANIFEST
+    if path.is_symlink() or not path.is_file():
+        raise Wrong(MANIFEST, "no regular file" if path.exists() else "missing")
+    with reading(MANIFEST):
+        data = path.read_bytes()
     found = SELF.findall(data)
     if len(found) != 1 or sha(SELF.sub(b'"self": "' + b"0" * 64 + b'"', data)) != found[0].decode():
         raise Wrong(MANIFEST, "altered: its own hash does not fit")
-    try:
-        manifest: Row = json.loads(data)
+    with reading(MANIFEST):
+        manifest: Row = json.loads(data, object_pairs_hook=once)
         if manifest["schema"] != SCHEMA:
             raise Wrong(MANIFEST, f"schema {manifest['schema']}; this verifier reads {SCHEMA}")
         for name, row in manifest["files"].items():
             if "/" in name or not (isinstance(row["sha256"], str) and isinstance(row["size"], int)):
                 raise Wrong(MANIFEST, f"the entry of {name!r} cannot be read")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Wrong(MANIFEST, f"cannot be read: {error!r}") from None
+        for text in (manifest["award"], *manifest["missing"]):
+            if not isinstance(text, str):
+                raise Wrong(MANIFEST, f"{text!r} is no text")
     return manifest
 
 
@@ -98,8 +122,11 @@ def check_files(folder: Path, manifest: Row) -> Iterator[Wrong]:
     for name in sorted(there.keys() - stated.keys()):
         yield Wrong(name, "added: the manifest does not name it")
     for name, row in stated.items():
-        if name not in there or not there[name].is_file() or there[name].is_symlink():
+        if name not in there:
             yield Wrong(name, "missing")
+            continue
+        if there[name].is_symlink() or not there[name].is_file():
+            yield Wrong(name, "no regular file")
             continue
         data = there[name].read_bytes()
         if len(data) != row["size"]:
@@ -109,17 +136,14 @@ def check_files(folder: Path, manifest: Row) -> Iterator[Wrong]:
 
 
 def load(folder: Path, name: str) -> Any:
-    try:
-        return json.loads((folder / name).read_bytes())
-    except (OSError, ValueError) as error:
-        raise Wrong(name, f"cannot be read: {error}") from None
+    with reading(name):
+        return json.loads((folder / name).read_bytes(), object_pairs_hook=once)
 
 
 def load_lines(folder: Path, name: str) -> list[Row]:
-    try:
-        return [json.loads(line) for line in (folder / name).read_bytes().splitlines()]
-    except (OSError, ValueError) as error:
-        raise Wrong(name, f"cannot be read: {error}") from None
+    with reading(name):
+        lines = (folder / name).read_bytes().splitlines()
+        return [json.loads(line, object_pairs_hook=once) for line in lines]
 
 
 # --- the server's events --------------------------------------------------------------------------
@@ -189,6 +213,8 @@ def trigger(order: Row, seed: bytes) -> int:
     if sha(label, seed, subject) != order["commitment"]:
         raise Wrong(EVENTS, f"the trigger of {order['pool']}/{order['level']} is not as committed")
     low, many = order["low_cents"], order["high_cents"] - order["low_cents"] + 1
+    if many < 1:
+        raise Wrong(EVENTS, f"the trigger of {order['pool']}/{order['level']} has no room")
     bits = (many - 1).bit_length()
     for counter in itertools.count():
         block = hmac.new(seed, label + subject + struct.pack(">I", counter), "sha256").digest()
@@ -751,8 +777,10 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
     opening: Row = {"after": 0, "chain": "", "state": None}
     if OPENING in manifest["files"]:
         opening = load(folder, OPENING)
-    for said in check_chain(events, opening["chain"], opening["after"] + 1):
-        raise Wrong(EVENTS, said)
+    with reading(EVENTS):
+        for said in check_chain(events, opening["chain"], opening["after"] + 1):
+            raise Wrong(EVENTS, said)
+        seeds = drawn_seeds(events)
     chains = {row["id"]: row["chain"] for row in events} | {opening["after"]: opening["chain"]}
     left_out = [row["id"] for row in events if row["body"] is None]
     for event, chain in wanted.items():
@@ -763,14 +791,16 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
             more = "prove those before it: expect one before it, or have the pack made again"
             raise Wrong(EVENTS, f"{said} {more}")
     name = manifest["award"]
-    pools = Pools(drawn_seeds(events), opening["state"])
+    pools = Pools(seeds, opening["state"])
     derived = Derivation(pools, name)
     for award in pools.awards.values():
         pools.final[award["award"]] = award
     try:
         for row in events:
             pools.take(row)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except Wrong:
+        raise
+    except Exception as error:
         said = f"event {pools.event} does not follow from those before: {error!r}"
         raise Wrong(EVENTS, said) from None
     if name not in pools.final:
@@ -787,7 +817,8 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
     }  # fmt: skip
     if OPENING in manifest["files"] and award["event"] <= opening["after"]:
         raise Wrong(OPENING, "the claim lies before the first event of the pack")
-    return found, list(compare_server(found, stated, manifest, pools))
+    with reading(SERVER):
+        return found, list(compare_server(found, stated, manifest, pools))
 
 
 def compare_server(found: Row, stated: Row, manifest: Row, pools: Pools) -> Iterator[str]:
@@ -808,13 +839,22 @@ def compare_server(found: Row, stated: Row, manifest: Row, pools: Pools) -> Iter
     amounts = {name: award[name] for name in ("cents", "jackpot_cents", "reset_cents", "state")}
     if manifest["amounts"] != amounts:
         yield f"the manifest states {manifest['amounts']}, the events make {amounts}"
-    people = [
-        (s["by"], s["role"]) for s in found["steps"] if s["state"] in ("verified", "approved")
-    ]
-    if award["state"] in ("approved", "paid") and (
-        len({by for by, _ in people[-2:]}) < 2 or len({role for _, role in people[-2:]}) < 2
-    ):
+    if stated["awards"][0]["award"] != award["award"]:
+        yield f"it is about {stated['awards'][0]['award']}, another award"
+    for name, value in manifest["claim"].items():
+        if award[name] != value:
+            yield f"the manifest claims {name} {value!r}, the events make {award[name]!r}"
+    people = approving(award, found["steps"])
+    if people and (len({by for by, _ in people}) < 2 or len({role for _, role in people}) < 2):
         yield "it was not approved by two people of two roles"
+
+
+def approving(award: Row, steps: Iterable[Row]) -> list[tuple[str, str]]:
+    """The two who approved, with their roles; nobody before the second one has."""
+    if award["state"] not in ("approved", "paid"):
+        return []
+    who = [(s["by"], s["role"]) for s in steps if s["state"] in ("verified", "approved")]
+    return who[-2:]
 
 
 # --- the table's journal --------------------------------------------------------------------------
@@ -929,6 +969,8 @@ def check_anchors(journal: Journal, events: Iterable[Row], claim: int) -> Iterat
 
 
 def below(limit: int, seed: bytes, domain: str, place: tuple[str, int]) -> int:
+    if limit < 1:
+        raise Wrong(TABLE, f"the draw of {domain} has no room")
     bits = (limit - 1).bit_length()
     for counter in itertools.count():
         said = f"underfelt draw 1\0{domain}\0{place[0]}\0".encode()
@@ -1012,7 +1054,7 @@ def check_table(folder: Path, found: Row | None, manifest: Row) -> tuple[Row, li
     lines = load_lines(folder, TABLE)
     if not lines:
         raise Wrong(TABLE, "empty")
-    try:
+    with reading(TABLE):
         journal = Journal(lines)
         award = found["award"] if found else manifest["claim"]
         if (journal.head["journal"], journal.head["table"]) != (award["journal"], award["table"]):
@@ -1033,12 +1075,34 @@ def check_table(folder: Path, found: Row | None, manifest: Row) -> tuple[Row, li
                for w in e["wagers"] if w[0] == award["seat"]]  # fmt: skip
         if not put:
             more.append(f"seat {award['seat']} has no wager in round {award['round']}")
-    except (KeyError, TypeError, ValueError, AttributeError, struct.error) as error:
-        raise Wrong(TABLE, f"cannot be read: {error!r}") from None
+        if found is None and not claimed_in(journal, outbox, award):
+            more.append(f"the table did not claim {award['hand']} for seat {award['seat']}")
     about = {"records": len(journal.rows), "first_seq": journal.head["first_seq"],
              "opened": journal.opened, "unchecked": journal.unchecked, "selection": selection,
-             "closed": bool(rounds), "hashes": journal.hashes, "told": told}  # fmt: skip
+             "closed": bool(rounds), "hashes": journal.hashes, "told": told,
+             "identity": identity_in(journal)}  # fmt: skip
     return about | hand, wrong + more
+
+
+def claimed_in(journal: Journal, outbox: Iterable[Row], award: Row) -> bool:
+    """By the table itself; or, of a mystery, heard by it from the server."""
+    told = [award["seat"], award["hand"], award["percent"]]
+    won = [body["of"] for _, body in journal.bodies("fact") if body["what"] == "mystery won"]
+    return any(
+        e["what"] == "claimed" and e["round"] == award["round"] and told in e["claims"]
+        for e in outbox
+    ) or any((of["award"], of["seat"]) == (award["award"], award["seat"]) for of in won)
+
+
+def identity_in(journal: Journal) -> Row:
+    """What ran, by the record of the last start and of the configurations taken since."""
+    found: Row = {}
+    for row, body in journal.bodies("opened", "configuration"):
+        if row["kind"] == "opened":
+            found = {name: str(body[name]) for name in IDENTITY if name in body}
+        elif "in_force" in body:
+            found["configuration"] = str(body["in_force"])
+    return found
 
 
 # --- the devices' frames --------------------------------------------------------------------------
@@ -1134,9 +1198,10 @@ def figures(server: Row | None, table: Row | None, manifest: Row) -> dict[str, s
     said = {"award": award["award"], "table": award["table"], "seat": str(award["seat"]),
             "round": str(award["round"]), "hand": award["hand"]}  # fmt: skip
     if server is not None:
-        lines = server["lines"] or []
+        lines, people = server["lines"] or [], approving(award, server["steps"])
         said |= {
             "amount": money(award["cents"]), "jackpot": money(award["jackpot_cents"]),
+            "approved": " and ".join(f"{by} ({role})" for by, role in people) or "nobody",
             "state": award["state"], "held": exact(sum(line["units"] for line in lines)),
             "contributed": exact(sum(x["units"] for x in lines if x["why"] == "contribution")),
             "chain": f"{server['last']}:{server['chain']}",
@@ -1179,7 +1244,7 @@ def verify(
             _contents(folder, manifest, answer, wrong, (chains or {}, hashes or {}))
     except Wrong as error:
         wrong(error.file, error.what)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except Exception as error:
         wrong(MANIFEST, f"something that it names cannot be read: {error!r}")
     answer["ok"] = not problems
     return answer
@@ -1218,16 +1283,26 @@ def _contents(
             if table.get("hashes", {}).get(seq) != digest:
                 wrong(TABLE, f"record {seq}: hash {digest} was expected")
         if FRAMES in files:
-            frames, said = check_frames(folder, table.get("told", {}))
+            with reading(FRAMES):
+                frames, said = check_frames(folder, table.get("told", {}))
             answer |= frames
             for one in said:
                 wrong(FRAMES, one)
-        answer |= {k: v for k, v in table.items() if k not in ("hashes", "told")}
+        answer |= {k: v for k, v in table.items() if k not in ("hashes", "told", "identity")}
     if not {EVENTS, TABLE} & files.keys() or PAGE not in files:
         wrong(MANIFEST, "neither the server's events nor the table's journal, or no page")
         return
-    for one in check_page(folder, figures(server, table, manifest)):
-        wrong(PAGE, one)
+    if manifest["award"] != manifest["claim"]["award"]:
+        wrong(MANIFEST, f"it claims {manifest['claim']['award']!r}, another award")
+    if server is None and manifest["amounts"] is not None:
+        wrong(MANIFEST, "it states an amount, and no server's half to prove it")
+    identity = dict((table or {}).get("identity", {}))
+    identity |= {f"par sheet {game}": h for game, h in (server or {}).get("games", {}).items()}
+    if manifest["identity"] != identity:
+        wrong(MANIFEST, f"identity {manifest['identity']}, the records make {identity}")
+    with reading(PAGE):
+        for one in check_page(folder, figures(server, table, manifest)):
+            wrong(PAGE, one)
 
 
 def as_text(answer: Row, lines: bool) -> Iterator[str]:
@@ -1297,7 +1372,8 @@ def main(argv: list[str]) -> int:
     if "--json" in argv:
         print(json.dumps(answer, indent=2))
     else:
-        print("\n".join(as_text(answer, "--lines" in argv)))
+        for line in as_text(answer, "--lines" in argv):  # a terminal must not obey a forger
+            print("".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in line))
     return 0 if answer["ok"] else 65
 
 

@@ -34,6 +34,8 @@ RECORDS: Final = 500
 FRAMES: Final = 2_000
 LOG_LINES: Final = 400
 LOG_TIMEOUT_S: Final = 10.0
+SEARCH: Final = "search for keys"
+BLIND: Final = "what is in it could not be searched for"
 PACKAGES: Final = ("gpiozero", "lgpio", "pyserial", "smbus2", "pyzmq", "msgspec", "PyNaCl")
 
 
@@ -44,6 +46,8 @@ class Bundle:
     what: dict[str, str] = field(default_factory=dict)
     redacted: list[dict[str, str]] = field(default_factory=list)
     missing: list[dict[str, str]] = field(default_factory=list)
+    denied: bool = False
+    """Something is missing because this user may not read it."""
 
     def put(self, name: str, what: str, data: bytes) -> None:
         self.parts[name], self.what[name] = data, what
@@ -57,6 +61,17 @@ class Bundle:
     def lacks(self, name: str, why: str) -> None:
         self.missing.append({"part": name, "why": why})
 
+    def failed(self, name: str, error: BaseException, about: object = "") -> None:
+        """A part that an error took away; one that was made of another one still has it."""
+        said = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            said = ": ".join(str(one) for one in (error.filename or about, error.strerror) if one)
+        self.lacks(name, said)
+        cause: BaseException | None = error
+        while cause is not None:
+            self.denied |= isinstance(cause, PermissionError)
+            cause = cause.__cause__ or cause.__context__
+
 
 def collect(config_file: Path, run: Callable[..., Any] = subprocess.run) -> Bundle:
     """``run`` asks the system's log."""
@@ -64,11 +79,13 @@ def collect(config_file: Path, run: Callable[..., Any] = subprocess.run) -> Bund
     bundle.put_json("versions.json", "program, Python, libraries, system", versions())
     found = [one.row() for one in examine(config_file)]
     bundle.put_json("doctor.json", "what the doctor says", found)
+    _log(bundle, f"underfelt-table@{config_file.resolve().parent.name}", run)
     try:
         config = load_live(config_file, line_kinds())
     except (ConfigError, OSError) as error:
-        bundle.lacks("config.json", str(error))
+        bundle.failed("config.json", error)
         bundle.lacks("everything of the table", "its configuration cannot be read")
+        _without_keys(bundle)
         return bundle
     bundle.table = config.name
     _configuration(bundle, config)
@@ -76,7 +93,6 @@ def collect(config_file: Path, run: Callable[..., Any] = subprocess.run) -> Bund
     _journal(bundle, config.journal.path)
     _frames(bundle, config.journal.path.parent / FOLDER)
     bundle.put_json("disk.json", "room and files beside the journal", disk(config.journal.path))
-    _log(bundle, f"underfelt-table@{config.path.resolve().parent.name}", run)
     _guard(bundle, config)
     return bundle
 
@@ -114,8 +130,7 @@ def _status(bundle: Bundle, config: LiveConfig) -> None:
         status = ask(Path(config.service.socket), "status")
         counted = ask(Path(config.service.socket), "metrics")
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        bundle.lacks("status.json", f"no table answers at {config.service.socket}: {why}")
+        bundle.failed("status.json", error, f"no table answers at {config.service.socket}")
         return
     bundle.put_json("status.json", "what the table says of itself", status)
     if "text" in counted and "error" not in counted:
@@ -129,7 +144,7 @@ def _journal(bundle: Bundle, folder: Path) -> None:
         reader = JournalReader(folder, last=RECORDS)
         kept = deque(reader.records(), RECORDS)
     except (JournalError, OSError) as error:
-        bundle.lacks("journal.jsonl", str(error))
+        bundle.failed("journal.jsonl", error)
         return
     rows, cut = [], Counter[str]()
     for record in kept:
@@ -148,10 +163,13 @@ def _frames(bundle: Bundle, folder: Path) -> None:
     kept: deque[LoggedFrame] = deque(maxlen=FRAMES)
     files = FrameFolder(folder)
     try:
+        os.listdir(folder)  # the folder's own list is empty where it may not be read
         for number in files.numbers()[-2:]:
             kept.extend(read_frames(files.file(number).read_bytes()))
     except (FrameLogError, OSError) as error:
-        bundle.lacks("frames.jsonl", str(error))
+        bundle.failed("frames.jsonl", error)
+        if not kept:
+            return
     if not kept:
         bundle.lacks("frames.jsonl", f"no frame in {folder}")
         return
@@ -188,7 +206,9 @@ def _log(bundle: Bundle, unit: str, run: Callable[..., Any]) -> None:
         bundle.lacks("log.txt", str(error))
         return
     if answer.returncode:
-        bundle.lacks("log.txt", answer.stderr.decode("utf-8", "replace").strip() or "no answer")
+        said = answer.stderr.decode("utf-8", "replace").strip()
+        bundle.lacks("log.txt", said or "no answer")
+        bundle.denied |= "permission" in said
         return
     rows, cut = [], 0
     for line, redacted in log_lines(answer.stdout.decode("utf-8", "replace").splitlines()):
@@ -199,7 +219,7 @@ def _log(bundle: Bundle, unit: str, run: Callable[..., Any]) -> None:
         bundle.left_out("log.txt", f"long numbers in {cut} lines", "they may be keys")
 
 
-def secret_paths(config: LiveConfig) -> list[Path]:
+def secret_paths(bundle: Bundle, config: LiveConfig) -> list[Path]:
     credentials = os.environ.get("CREDENTIALS_DIRECTORY")
     folder = Path(credentials) if credentials else None
     named: dict[str, Secret] = {"keys.sealing": config.keys.sealing}
@@ -210,18 +230,34 @@ def secret_paths(config: LiveConfig) -> list[Path]:
         try:
             found.append(config.secret_path(key, secret, folder))
         except ConfigError:
-            continue  # a credential of the service: nobody else can even read it
+            why = f"{key}: a credential of the service, which nobody else can read; {BLIND}"
+            bundle.lacks(SEARCH, why)
     return found
 
 
 def _guard(bundle: Bundle, config: LiveConfig) -> None:
     """Whatever holds a secret of this table stays at home, wherever it came from."""
-    guard = Guard(secret_paths(config))
+    guard = Guard(secret_paths(bundle, config))
     for name in [name for name, data in bundle.parts.items() if guard.finds(data)]:
         del bundle.parts[name]
         bundle.left_out(name, "all of it", "a key of this table was found in it")
-    for said in guard.blind:
-        bundle.lacks("search for keys", f"{said}; what is in it could not be searched for")
+    for row in bundle.missing:
+        if guard.finds(row["why"].encode()):
+            row["why"] = "a key of this table was found in the reason"
+    if guard.pasted:
+        said = "a key stands in the configuration where the path of its file belongs"
+        bundle.lacks(SEARCH, f"{said}: whoever read it knows it, so make a new one")
+    for error in guard.blind:
+        bundle.failed(SEARCH, error)
+        bundle.missing[-1]["why"] += f"; {BLIND}"
+
+
+def _without_keys(bundle: Bundle) -> None:
+    """Nobody knows which files hold keys: what could be one is cut wherever it stands."""
+    for row in bundle.missing:
+        row["why"] = "\n".join(line for line, _ in log_lines(row["why"].splitlines()))
+    found = bundle.parts["doctor.json"].decode().splitlines(keepends=True)
+    bundle.parts["doctor.json"] = "".join(line for line, _ in log_lines(found)).encode()
 
 
 def now_ms() -> int:

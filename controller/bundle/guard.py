@@ -65,12 +65,18 @@ class Guard:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._needles: set[bytes] = set()
-        self.blind: list[str] = []
+        self.blind: list[OSError] = []
+        self.pasted = False
+        """A key stands where the path of its file belongs."""
         for path in paths:
+            if pasted := [*secrets_in(path.name), *secrets_in(str(path)[-SECRET_BYTES * 5 // 4 :])]:
+                self.pasted = True
+                self._needles |= {form for secret in pasted for form in forms(secret)}
+                continue
             try:
                 text = path.read_text("ascii", "replace")
             except OSError as error:
-                self.blind.append(f"{path}: {error.strerror}")
+                self.blind.append(error)
                 continue
             for secret in secrets_in(text):
                 self._needles |= forms(secret)

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Final
 
-from controller.bundle.archive import archive, manifest_of
-from controller.bundle.collect import collect, now_ms
+from controller.bundle.make import CODE, CannotWrite, make, send
 from controller.cli import EX_OK
+from controller.shell.render.house import bundle as lines_of
+from controller.shell.render.render import printable
 from record.arguments import Arguments
 
 EX_CANTCREAT: Final = 73
+PIPE: Final = "-"
+WIDE: Final = 1000
+"""Lines stay whole: whoever reads them may search them."""
 EPILOG: Final = """\
 Status, identity, configuration, layout, the doctor's answer, metrics, the last
 journal records as kinds, times and hashes, the last frames, the system's log,
 versions, disk; as far as they can be had: it works when the daemon is dead.
 Bodies of records that could hold a card, a person or a seed, and bytes of card
 devices are left out; manifest.json lists what and why. Every part is searched
-for the table's keys before it is written; run it as the daemon's user, so that
-the search knows them. Nothing is changed but for the new file.
+for the table's keys before it is written. What you may not read is missing, and
+the command that gets it is named. Nothing is changed but for the new file, which
+is TABLE-YYYYMMDD-HHMMSS.tar.gz in this folder. With --output - the archive goes to
+standard output and what is said of it to standard error.
 
 exit codes: 0 written, 64 usage, 73 the file is there already or cannot be made
 
 examples:
-  sudo -u underfelt underfelt bundle --config /etc/underfelt/table-1/table.toml \\
-      --output /tmp/table-1.tar.gz
+  sudo underfelt bundle --config /etc/underfelt/table-1/table.toml
   underfelt bundle --config table.toml --output table-1.tar.gz --json
+  ssh table-1 sudo underfelt bundle --config /etc/underfelt/table-1/table.toml \\
+      --output - >table-1.tar.gz
 """
 
 
@@ -37,29 +43,20 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--config", metavar="FILE", type=Path, required=True, help="the table's configuration"
     )
-    parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="a new .tar.gz")
+    parser.add_argument("--output", metavar="FILE", help="a new .tar.gz; - for standard output")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(argv)
-    bundle, made_ms = collect(options.config), now_ms()
-    data = archive(bundle, made_ms)
+    piped = options.output == PIPE
+    if piped and sys.stdout.isatty():
+        parser.error("--output -: an archive is nothing for a terminal; put >FILE behind it")
     try:
-        with open(options.output, "xb", opener=_private) as stream:
-            stream.write(data)
-    except OSError as error:
-        said = f"{options.output}: {error.strerror}; give a new file"
-        print(f"underfelt bundle: {said} (E-BDL-001)", file=sys.stderr)
+        if piped:
+            told = send(options.config, sys.stdout.buffer)
+        else:
+            told = make(options.config, Path(options.output) if options.output else None)
+    except CannotWrite as error:
+        print(f"underfelt bundle: {error} ({CODE})", file=sys.stderr)
         return EX_CANTCREAT
-    told = manifest_of(bundle, made_ms)
-    if options.json:
-        print(json.dumps({"file": str(options.output), "size": len(data), **told}, indent=2))
-        return EX_OK
-    print(f"{options.output}: {len(data)} bytes, {len(bundle.parts)} parts")
-    for row in bundle.redacted:
-        print(f"left out  {row['part']}: {row['what']} ({row['why']})")
-    for row in bundle.missing:
-        print(f"missing   {row['part']}: {row['why']}")
+    rows = [json.dumps(told, indent=2)] if options.json else map(printable, lines_of(told, WIDE))
+    print("\n".join(rows), file=sys.stderr if piped else sys.stdout)
     return EX_OK
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o640)

@@ -55,6 +55,7 @@ def run(argv: list[str]) -> int:
         parser.error("expected the server (--config, --socket, --backup), --journal, or both")
     try:
         parts, names = gather(options)
+        parts.currency = names[2] if options.currency is None else options.currency
         clock = Clock.of(options.time_zone or names[0], options.day_start or names[1])
         manifest = write(options.output, parts, clock, time.time_ns() // 1_000_000)
     except (EvidenceError, JournalError, TableKeyError) as error:
@@ -82,15 +83,16 @@ def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", choices=("beginning", "generation"), help=since_help)
     parser.add_argument("--time-zone", metavar="NAME", help="such as Asia/Singapore")
     parser.add_argument("--day-start", metavar="HH:MM", help="when a gaming day begins")
+    parser.add_argument("--currency", metavar="TEXT", help="before the amount on the slip: SGD")
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="a new folder")
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def gather(
     options: argparse.Namespace, server: ServerHalf | None = None
-) -> tuple[Parts, tuple[str, str]]:
+) -> tuple[Parts, tuple[str, str, str]]:
     """Both halves, or the one that is at hand. ``server``: somebody has that half already."""
-    parts, names = Parts({"award": options.award}, server), ("UTC", "06:00")
+    parts, names = Parts({"award": options.award}, server), ("UTC", "06:00", "")
     if options.config or options.socket or options.backup:
         from controller.evidence.server import server_half, source_of
 
@@ -118,7 +120,7 @@ def _table(options: argparse.Namespace, parts: Parts) -> None:
     half = table_half(options.journal, number, claim.get("journal"), claim.get("table"))
     parts.table = half
     if parts.server is None:
-        said = claim_in(half, number, options.seat)
+        said = claim_in(half, number, options.seat, options.award)
         about = {"award": options.award, "table": half.head["table"],
                  "journal": half.head["journal"], "round": number, "event": 0, "cents": 0,
                  "state": "claimed"}  # fmt: skip

@@ -20,8 +20,8 @@ command, Ctrl-D leaves. Who you are is known from the socket; what you may stand
 in [[shell.people]] of the configuration. Every command is on the record.
 
 exit codes: 0 done, 1 a test has failed, 64 no such verb or word, 66 not there,
-69 no table answers, 74 the audit journal cannot be written, 75 not now,
-77 not you, 78 configuration
+69 no table answers, 73 a bundle cannot be written, 74 the audit journal cannot
+be written, 75 not now, 77 not you, 78 configuration
 
 examples:
   underfelt shell                       the one table of this machine
@@ -45,6 +45,7 @@ def run(argv: list[str]) -> int:
         return found
     client = Client(found)
     session = Session(client, show, complain, columns, as_json=options.json, confirm=confirm)
+    session.pack = _packed
     session.listen = listen if sys.stdin.isatty() else None
     try:
         return session.once(options.command) if options.command else Repl(session).run()
@@ -73,6 +74,17 @@ def _socket(options: Any) -> Path | int:
     said = f"{len(here)} tables run on this machine; say which: --config FILE or --socket PATH"
     print(f"underfelt shell: {said}", file=sys.stderr)
     return EX_USAGE if here else EX_UNAVAILABLE
+
+
+def _packed(config: str) -> dict[str, Any]:
+    # The daemon has said that he may; what he may read, the system decides.
+    from controller.bundle.make import CODE, CannotWrite, make
+    from controller.daemon.catalogue import said
+
+    try:
+        return make(Path(config))
+    except CannotWrite as error:
+        return {"error": CODE, "text": str(error), "do": said(CODE).action}
 
 
 def _configured(path: str) -> Path | int:

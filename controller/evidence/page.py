@@ -14,12 +14,20 @@ from typing import Any, Final
 
 from controller.evidence.clock import Clock
 from controller.evidence.parts import Parts
-from record.verify_evidence import exact, figures, money
+from record.verify_evidence import drawn_seeds, exact, figures, money, trigger
 
 LAST_LINES: Final = 40
 MOST_SHOWN: Final = 120
-SHORT: Final = frozenset(("when", "what", "table", "display", "device", "state", "card"))
+SHORT: Final = frozenset(("when", "what", "table", "display", "device", "state", "card", "cards"))
 """Columns that are never broken."""
+NOT_YET: Final = "Not verified yet: do not pay."
+NEVER: Final = "Nothing is to be paid."
+TO_DO: Final = {
+    "claimed": NOT_YET, "locked": NOT_YET, "rejected": NEVER, "withdrawn": NEVER,
+    "verified": "Not approved yet: pay only when two people have approved and signed.",
+    "paid": "Paid already: for the file, not for the cage.",
+}  # fmt: skip
+"""What a slip says to whoever holds it. One of an approved award says nothing: it is to be paid."""
 SUITS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 STYLE: Final = """
 :root{--ink:#16161a;--soft:#5d5c58;--line:#cfccc4;--paper:#fff;--red:#a3231c}
@@ -38,6 +46,8 @@ font-size:8.5pt;letter-spacing:.06em}
 text-align:center;font-size:14pt;font-weight:600}.card.red{color:var(--red)}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.5mm 6mm;margin:2mm 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+.write{margin-top:6mm;padding-bottom:9mm;border-bottom:.3mm solid var(--ink);font-size:8.5pt;
+color:var(--soft)}
 .sign{display:grid;grid-template-columns:repeat(3,1fr);gap:8mm;margin-top:16mm}
 .sign div{border-top:.3mm solid var(--ink);padding-top:1mm;font-size:8.5pt;color:var(--soft)}
 table{border-collapse:collapse;width:100%}thead{display:table-header-group}
@@ -50,7 +60,7 @@ td:last-child,th:last-child{padding-right:0}
 .mono{font-family:ui-monospace,"Liberation Mono",monospace;font-size:8pt;overflow-wrap:anywhere;
 white-space:pre-wrap}
 .warn{border:.4mm solid var(--red);color:var(--red);padding:2mm 3mm;margin:4mm 0}
-.soft{color:var(--soft)}
+.soft{color:var(--soft)}.keep,dl{break-inside:avoid}
 @page{size:A4;margin:14mm 14mm 16mm;@bottom-right{content:counter(page) " / " counter(pages);
 font:8pt sans-serif}}
 @media print{body{padding:0;max-width:none}.slip{break-after:page}
@@ -66,6 +76,7 @@ def page_html(parts: Parts, clock: Clock) -> str:
         _slip(parts, clock),
         *(_derivation(parts, clock) if parts.server else ()),
         *(_steps(parts, clock) if parts.server else ()),
+        *_draws(parts),
         *(_round(parts, clock) if parts.table else ()),
         _identity(parts),
         _how(parts),
@@ -83,7 +94,8 @@ def _said(parts: Parts) -> dict[str, str]:
     if parts.server is not None:
         events = parts.server.events
         server = {"award": parts.server.award, "lines": parts.server.lines,
-                  "last": events[-1]["id"], "chain": events[-1]["chain"]}  # fmt: skip
+                  "steps": parts.steps, "last": events[-1]["id"],
+                  "chain": events[-1]["chain"]}  # fmt: skip
     table = {"cards": parts.cards} if parts.cards else None
     return figures(server, table, {"claim": parts.claim})
 
@@ -130,16 +142,22 @@ def _slip(parts: Parts, clock: Clock) -> str:
     if "cards" in said:
         listed.append(("cards", _fig("cards", said)))
     listed += [("date", escape(f"{when} ({clock.name})")), ("jackpot", _fig("jackpot", said))]
+    if "approved" in said:
+        listed.append(("approved by", _fig("approved", said)))
     state = _fig("state", said, more=' class="state"') if parts.server else ""
-    amount = _fig("amount", said, "div", ' class="amount"')
-    if parts.server is None:
-        amount = '<div class="amount">amount not known here</div>'
-    warn = "".join(f'<div class="warn">{escape(text)}</div>' for text in parts.missing)
+    amount = '<div class="amount">amount not known here</div>'
+    told = list(parts.missing)
+    if parts.server is not None:
+        before = f"{escape(parts.currency)} " if parts.currency else ""
+        amount = f'<div class="amount">{before}{_fig("amount", said)}</div>'
+        told = [TO_DO[said["state"]], *told] if said["state"] in TO_DO else told
+    warn = "".join(f'<div class="warn">{escape(text)}</div>' for text in told)
     lines = ("Verified and approved by, role", "Approved by, role", "Player")
     signs = "".join(f"<div>{line}<br>Name, date, signature</div>" for line in lines)
     return (
         f'<section class="slip"><header><h1>Jackpot hand-pay slip</h1>{state}</header>'
         f'{amount}<div class="cards">{faces}</div>{facts(listed)}{warn}'
+        '<div class="write">SHA-256 of evidence.json, as underfelt evidence printed it</div>'
         f'<div class="sign">{signs}</div></section>'
     )
 
@@ -179,12 +197,17 @@ def rate_text(ppm: int) -> str:
     return f"{whole}.{places:04}".rstrip("0").rstrip(".") + " %"
 
 
+def _over(units: int) -> str:
+    """What a full jackpot did not take, so that rate times wager can be checked by hand."""
+    return f", {exact(units)} of it over the ceiling" if units else ""
+
+
 def _line(line: Row, clock: Clock) -> tuple[str, ...]:
     how = line["how"]
     if line["why"] == "contribution":
         how = f"round {line['round']}, seat {line['seat']}: {money(line['cents'])}"
         how += f" at {rate_text(line['rate'])}"
-        how += f", {exact(line['over'])} over the ceiling" if line.get("over") else ""
+        how += _over(line.get("over") or 0)
     when = clock.text(line["at_ms"]) if line["at_ms"] else ""
     return (str(line["event"]), when, line["table"], line["why"], how, exact(line["units"]),
             exact(line["after"]))  # fmt: skip
@@ -194,20 +217,22 @@ def _summed(lines: Sequence[Row], clock: Clock) -> list[tuple[str, str, str]]:
     """Contributions by gaming day, table and rate; everything else line by line."""
     put: Counter[tuple[str, str, int]] = Counter()
     units: Counter[tuple[str, str, int]] = Counter()
+    over: Counter[tuple[str, str, int]] = Counter()
     others: list[tuple[str, str, str]] = []
     for line in lines:
         if line["why"] == "contribution":
             key = (clock.day(line["at_ms"]), line["table"], line["rate"])
             put[key] += line["cents"]
             units[key] += line["units"]
+            over[key] += line.get("over") or 0
         else:
             others.append((line["why"], line["how"], exact(line["units"])))
     begins = [row for row in others if row[0] in ("base", "seed", "carried over", "stated")]
     rest = [row for row in others if row not in begins]
     days = [
-        (f"{day} {table}", f"{money(put[day, table, rate])} at {rate_text(rate)}",
-         exact(units[day, table, rate]))
-        for day, table, rate in sorted(put)
+        (f"{key[0]} {key[1]}",
+         f"{money(put[key])} at {rate_text(key[2])}" + _over(over[key]), exact(units[key]))
+        for key in sorted(put)
     ]  # fmt: skip
     total = exact(sum(line["units"] for line in lines))
     return [*begins, *days, *rest, ("in the jackpot at the lock", "", total)]
@@ -216,17 +241,65 @@ def _summed(lines: Sequence[Row], clock: Clock) -> list[tuple[str, str, str]]:
 def _steps(parts: Parts, clock: Clock) -> Iterable[str]:
     assert parts.server is not None
     yield "<h2>Who decided what, and when</h2>"
-    mine = [s for s in parts.server.stated["steps"] if s["award"] == parts.claim["award"]]
     head = ("event:n", "when", "state", "by", "role", "note")
     yield rows_of(head, [
         (str(s["event"]), clock.text(s["at_ms"]), s["state"], s["by"], s["role"], s["note"])
-        for s in mine
+        for s in parts.steps
     ])  # fmt: skip
+
+
+def _draws(parts: Parts) -> Iterable[str]:
+    """What chance decided: the commitment that was written before, and the seed that opened it."""
+    rows = [*_selection(parts), *_mystery(parts)]
+    if rows:
+        yield "<h2>Draws and their commitments</h2>"
+    for name, where, commitment, seed, result in rows:
+        yield facts([
+            (name, escape(result)),
+            (f"commitment in {where}", f'<span class="mono">{escape(commitment)}</span>'),
+            ("seed that opened it", f'<span class="mono">{escape(seed)}</span>'),
+        ])  # fmt: skip
+
+
+def _selection(parts: Parts) -> Iterable[tuple[str, ...]]:
+    where, commitment = "", ""
+    for row in parts.table.own if parts.table else ():
+        if row["kind"] != "selection":
+            continue
+        body = json.loads(row["body"])
+        if body.get("round") != parts.claim["round"]:
+            continue
+        if body["what"] in ("committed", "server committed"):
+            where, commitment = f"record {row['seq']}", body["committed"]
+        elif body["what"] in ("revealed", "server revealed"):
+            card, seat = body["magic_card"] or "none", body["lucky_seat"] or "none"
+            told = f"magic card {card}, lucky seat {seat}"
+            yield "magic card, lucky player", where, commitment, body["seed"], told
+
+
+def _mystery(parts: Parts) -> Iterable[tuple[str, ...]]:
+    """The draw in force when the jackpot was hit."""
+    if parts.server is None or parts.claim["hand"] != "mystery":
+        return
+    award, found = parts.server.award, None
+    for row in parts.server.events:
+        if not row["table"] and row["body"] is not None and row["id"] < award["event"]:
+            order = json.loads(row["body"])["order"]
+            if (order["what"], order.get("pool"), order.get("level")) == (
+                "draw", award["pool"], award["level"],
+            ):  # fmt: skip
+                found = (row["id"], order)
+    if found is None:
+        return
+    event, order = found
+    seed = drawn_seeds(parts.server.events).get(order["commitment"])
+    hit = f"hit at {money(trigger(order, bytes.fromhex(seed)))}" if seed else "not opened yet"
+    yield "mystery", f"event {event}", order["commitment"], seed or "", hit
 
 
 def _round(parts: Parts, clock: Clock) -> Iterable[str]:
     assert parts.table is not None
-    bodies = [(row, json.loads(row["body"])) for row in parts.table.rows if "body" in row]
+    bodies = [(row, json.loads(row["body"])) for row in parts.table.own if "body" in row]
     yield f"<h2>The round at table {escape(parts.claim['table'])}</h2>"
     if parts.played:
         yield _wagers(parts.played)
@@ -241,7 +314,7 @@ def _round(parts: Parts, clock: Clock) -> Iterable[str]:
     shown = [
         (str(row["seq"]), clock.text(row["at_ms"]), str(body.get("device", "meter")), _shown(body))
         for row, body in bodies
-        if row["kind"] in ("shown", "odometer") and row["at_ms"] >= parts.first_ms
+        if row["kind"] in ("shown", "odometer")
     ]
     if shown:
         yield f"<h2>What the displays showed</h2>{_more(len(shown))}"
@@ -284,13 +357,18 @@ def _identity(parts: Parts) -> str:
 
 
 def _how(parts: Parts) -> str:
-    said = _said(parts)
-    chain = ""
+    said, chains = _said(parts), list[tuple[str, str]]()
     if "chain" in said:
-        chain = facts([("chain of the server's events", _fig("chain", said, more=' class="mono"'))])
+        chains.append(("chain of the server's events", _fig("chain", said, more=' class="mono"')))
+    if parts.table is not None:
+        last = parts.table.rows[-1]
+        told = f'<span class="mono">{last["seq"]}:{escape(last["hash"])}</span>'
+        chains.append(("chain of the table's journal", told))
+    chain = facts(chains)
     return (
-        "<h2>Checking this</h2><p>Everything on these sheets is in this folder. "
+        '<section class="keep"><h2>Checking this</h2>'
+        "<p>Everything on these sheets is in this folder. "
         "<code>python3 verify.py</code> computes it again from the tables' wagers alone and checks "
         "every hash; it needs Python and nothing else. Take the verifier from a place you trust."
-        f"</p>{chain}"
+        f"</p>{chain}</section>"
     )

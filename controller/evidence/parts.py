@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from controller.evidence.table import TableHalf
+from record.verify_evidence import IDENTITY
 
 if TYPE_CHECKING:  # the server's half needs the server's package; a table may be without it
     from controller.evidence.server import ServerHalf
 
 Row = dict[str, Any]
-IDENTITY = ("version", "python", "program", "game", "rule_book", "pay_tables", "configuration",
-            "layout")  # fmt: skip
 
 
 @dataclass
@@ -24,6 +23,8 @@ class Parts:
     table: TableHalf | None = None
     frames: list[Row] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    currency: str = ""
+    """As the house writes it before an amount; the data are in cents whatever it is."""
 
     def let_go(self) -> None:
         """The folder has it now; whoever verifies reads it from there, so memory need not hold a
@@ -36,6 +37,12 @@ class Parts:
         if self.table is None:
             return []
         return [json.loads(row["body"]) for row in self.table.rows if row["kind"] == kind]
+
+    @property
+    def steps(self) -> list[Row]:
+        """The award's own, without those of others that hang together with it."""
+        stated = [] if self.server is None else self.server.stated["steps"]
+        return [step for step in stated if step["award"] == self.claim["award"]]
 
     @property
     def played(self) -> Row:
@@ -72,16 +79,12 @@ class Parts:
     @property
     def first_ms(self) -> int:
         """When the round's bets were opened, by the wall's clock."""
-        if self.table is not None:
-            for row in self.table.rows:
-                if row["kind"] == "fact" and '"what":"bets opened"' in row.get("body", ""):
-                    return int(row["at_ms"])
-        return 0
+        own = [] if self.table is None else self.table.own
+        return int(own[0]["at_ms"]) if own else 0
 
     @property
     def at_ms(self) -> int:
         """When the jackpot was won."""
         if self.server is not None:
-            steps = [s for s in self.server.stated["steps"] if s["award"] == self.claim["award"]]
-            return int(steps[0]["at_ms"])
+            return int(self.steps[0]["at_ms"])
         return self.first_ms

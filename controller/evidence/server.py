@@ -40,8 +40,6 @@ class ServerHalf:
     opening: Row | None
     lines: list[Row]
     """What the jackpot was made of, for the page."""
-    names: tuple[str, str] = ("UTC", "06:00")
-    """The house's time zone and when its gaming day begins."""
     wrong: list[str] = field(default_factory=list)
     """Where the server's statement and its events disagree."""
     left_out: list[str] = field(default_factory=list)
@@ -51,12 +49,14 @@ class ServerHalf:
 @contextmanager
 def source_of(
     config: str | None, socket: str | None, backup: str | None
-) -> Iterator[tuple[Source, tuple[str, str]]]:
+) -> Iterator[tuple[Source, tuple[str, str, str]]]:
+    """The rows; and time zone, start of the gaming day and currency of the house."""
     try:
         loaded = load_config(config) if config else None
-        names = ("UTC", "06:00")
+        names = ("UTC", "06:00", "")
         if loaded is not None:
-            names = (loaded.reports["time_zone"], loaded.reports["day_start"])
+            reports = loaded.reports
+            names = (reports["time_zone"], reports["day_start"], reports["currency"])
         with opened(loaded, socket, backup) as source:
             yield source, names
     except Stop as stop:

@@ -44,6 +44,13 @@ class TableHalf:
     first_ms: int
     """The round, by the table's own clock; what its frames are found by."""
     last_ms: int
+    first_seq: int = 0
+    """The round's first record: its bets were opened."""
+
+    @property
+    def own(self) -> list[Row]:
+        """Records of the round itself, without those that link it to the start before it."""
+        return [row for row in self.rows if row["seq"] >= self.first_seq]
 
 
 def raw_records(folder: Path) -> Iterator[tuple[Raw, str, str]]:
@@ -152,7 +159,7 @@ def table_half(folder: Path, number: int, journal: str | None, table: str | None
         rows.append(row)
         if record.kind == "fact" and record.seq >= span.first:
             clock.append(_body(record).get("at_ms", 0))
-    return TableHalf(head, rows, min(clock, default=0), max(clock, default=0))
+    return TableHalf(head, rows, min(clock, default=0), max(clock, default=0), span.first)
 
 
 def row_of(record: Record, durable: int) -> Row:
@@ -164,8 +171,13 @@ def row_of(record: Record, durable: int) -> Row:
     return row | {"hash": record.hash.hex()}
 
 
-def claim_in(half: TableHalf, number: int, seat: int | None) -> Row:
-    """What the table itself claimed, where the server is not at hand."""
+def claim_in(half: TableHalf, number: int, seat: int | None, award: str) -> Row:
+    """What the table itself claimed, or heard that it had won, where the server is not at hand."""
+    for row in half.own:
+        if row["kind"] == "fact" and '"what":"mystery won"' in row.get("body", ""):
+            won = json.loads(row["body"])["of"]
+            if (won["round_no"], won["award"]) == (number, award) and seat in (None, won["seat"]):
+                return {"seat": won["seat"], "hand": "mystery", "percent": 0}
     for row in reversed(half.rows):
         if row["kind"] != "outbox":
             continue
@@ -174,5 +186,6 @@ def claim_in(half: TableHalf, number: int, seat: int | None) -> Row:
             for place, hand, percent in event["claims"]:
                 if seat in (None, place):
                     return {"seat": place, "hand": hand, "percent": percent}
-    said = f"round {number}: the table claimed nothing for seat {seat}"
+    whose = "any seat" if seat is None else f"seat {seat}"
+    said = f"round {number}: the table claimed nothing for {whose}, and heard of no {award}"
     raise EvidenceError("E-EVD-005", said, EX_NOINPUT)

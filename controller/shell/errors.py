@@ -22,6 +22,8 @@ NOT_NOW: Final = "E-SHL-014"
 
 CROWDED: Final = "E-SVC-003"
 """The socket's own word: too many connections."""
+NO_BUNDLE: Final = "E-BDL-001"
+"""Of the client itself: the archive has no place."""
 
 EX_OK: Final = 0
 EX_USAGE: Final = 64
@@ -45,6 +47,7 @@ EXIT: Final[Mapping[str, int]] = {
     USED: 65,
     NOT_NOW: 75,
     CROWDED: 75,
+    NO_BUNDLE: 73,
 }
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 

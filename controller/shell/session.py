@@ -14,6 +14,7 @@ from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
 from controller.shell.verbs import VERBS, WATCH, Verb
 
+BUNDLE: Final = "bundle"
 POLL_S: Final = 0.5
 ROUNDS: Final = 10
 """Rounds that Tab offers, the last ones."""
@@ -36,6 +37,8 @@ class Session:
     """Waits so long for a line of whoever sits there; None where nobody does."""
     confirm: Callable[[str], str] = lambda _question: ""
     """Asks a person; nothing if nobody is there."""
+    pack: Callable[[str], Mapping[str, Any]] = lambda _config: {}
+    """Makes a bundle here, as this user: its data, or an error as the daemon would tell it."""
     at: Mapping[str, Any] = field(default_factory=dict)
     """Where the table was at the last answer."""
     live: Live = field(default_factory=dict)
@@ -69,6 +72,9 @@ class Session:
         if _is(words, lambda verb: verb.guided):
             return self._guide(words)
         code, data = self._asked(words)
+        if code == EX_OK and list(words) == [BUNDLE]:
+            data = dict(self.pack(data["config"]))
+            code = self._refuse(data) if "error" in data else EX_OK
         if code == EX_OK:
             self._show(words, data)
         return code

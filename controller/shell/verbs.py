@@ -101,7 +101,8 @@ DOING: Final = (
         "reboot", "end the daemon; systemd starts it again", "technician",
         (Word("confirm", "choice", ("yes",), optional=True),), runbook="a restart is needed",
     ),
-    Verb("bundle", "how to pack diagnostics for the maker", "technician", runbook="call the maker"),
+    Verb("bundle", "pack diagnostics into a file of this folder", "technician",
+         runbook="call the maker"),
 )  # fmt: skip
 """None of these moves money."""
 

@@ -91,7 +91,7 @@ _underfelt() {
           keys) words="new show enrol rotate revoke list" ;;
           accounts) words="add passwd unlock disable list" ;;
           jackpot) words="list show verify approve paid reject" ;;
-          evidence) words="--config --socket --backup --journal --frames --key --round --seat --since --time-zone --day-start --output --json --help" ;;
+          evidence) words="--config --socket --backup --journal --frames --key --round --seat --since --time-zone --day-start --currency --output --json --help" ;;
           report) words="pool hits table reconcile day" ;;
           sim) words="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --http --help" ;;
           demo) words="--game --seed --no-colour --help floor" ;;

@@ -47,7 +47,7 @@ class LinkConfig:
     http: tuple[str, int] | None
     pools: tuple[Pool, ...]
     reports: Mapping[str, Any]
-    """``time_zone``, ``day_start``, ``alarm_one_in``."""
+    """``time_zone``, ``day_start``, ``currency``, ``alarm_one_in``."""
 
 
 def load(path: Path) -> LinkConfig:

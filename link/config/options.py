@@ -102,6 +102,12 @@ def an_hour(value: object) -> str:
     return value
 
 
+def a_currency(value: object) -> str:
+    if not isinstance(value, str) or len(value) > 8 or not value.isprintable():
+        raise Bad('expected up to 8 characters, such as "SGD"')
+    return value
+
+
 SERVER: Final[dict[str, Option]] = {
     "name": Option(a_name, MUST, "this server's own name; no other server has it"),
     "store": Option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."'),
@@ -147,6 +153,7 @@ HTTP: Final[dict[str, Option]] = {
 REPORTS: Final[dict[str, Option]] = {
     "time_zone": Option(a_zone, "UTC", "the house's own time, such as Asia/Singapore"),
     "day_start": Option(an_hour, "06:00", "when a gaming day begins, by that time"),
+    "currency": Option(a_currency, "", "stands before the amount of a hand-pay slip: SGD"),
     "alarm_one_in": Option(
         between(10, 10**9),
         10_000,

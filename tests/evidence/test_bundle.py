@@ -8,10 +8,16 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import re
+import resource
+import shlex
 import shutil
+import signal
 import subprocess
+import sys
 import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,20 +29,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.bundle import make as make_module
 from controller.bundle.archive import MANIFEST, archive
 from controller.bundle.collect import Bundle, collect
 from controller.bundle.guard import forms, secrets_in, z85_decode, z85_encode
 from controller.bundle.redact import FIELDS, WHOLE, log_lines, record_row
 from controller.commands.bundle import run
 from controller.daemon.service import Service
+from controller.shell.render.house import bundle as lines_of
 from hw_sim.scenario import HERE, find, load
 from record.journal import Record
 from tests.daemon.test_daemon_metrics import STATUS
-from tests.e2e.table import configure
+from tests.e2e.table import configure, environment
 from tests.evidence.house import BURNT, HANDS, JournalTable
 from tests.hidden.search import Channel, needles, search
 from tests.link.client.files import with_link
 
+NOBODY = 65534
 LOGGED = "2026-03-10T12:00:00 table-1 underfelt[1]: "
 
 
@@ -129,6 +138,26 @@ def test_a_key_that_got_into_a_part_takes_the_part_out(
     assert b"key " + secret.hex()[:12].encode() + b"..." in bundle.parts["log.txt"]
 
 
+def test_a_key_pasted_where_its_path_belongs_does_not_leave(
+    table: tuple[Path, JournalTable], tmp_path: Path
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(table[0].parent, folder)
+    config, secret = folder / "table.toml", secrets(folder / "table.toml")[0].hex()
+    stated = re.sub(r"(?m)^sealing = .*$", f'sealing = "{secret}"', config.read_text())
+    config.write_text(stated)
+    assert secret in stated
+    bundle = collect(config)
+    everything = gzip.decompress(archive(bundle, 1)).decode("utf-8", "replace")
+    assert secret not in everything
+    assert "config.json" not in bundle.parts
+    assert "where the path of its file belongs" in everything
+    config.write_text(stated.replace('game = "MBS3"', f'game = "{secret}"'))
+    bundle = collect(config)  # which cannot be used now, and its problems are told
+    assert [row["part"] for row in bundle.missing][-1] == "everything of the table"
+    assert secret not in gzip.decompress(archive(bundle, 1)).decode("utf-8", "replace")
+
+
 def test_what_was_left_out_is_listed_with_the_reason(table: tuple[Path, JournalTable]) -> None:
     bundle = collect(table[0])
     said = {row["what"]: row["why"] for row in bundle.redacted}
@@ -193,9 +222,108 @@ def test_the_command_says_the_size_and_keeps_an_old_file(
     assert "E-BDL-001" in capsys.readouterr().err
 
 
+def test_without_a_name_it_gets_one_of_its_own_in_this_folder(
+    table: tuple[Path, JournalTable],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(make_module, "now_ms", lambda: 1_700_000_000_000)
+    names = []
+    for _ in range(2):  # in the same second: the first one stays
+        assert run(["--config", str(table[0]), "--json"]) == 0
+        names.append(json.loads(capsys.readouterr().out)["file"])
+    assert re.fullmatch(r"mbs3-2023111[45]-\d{6}\.tar\.gz", names[0])
+    assert names[1] == names[0].replace(".tar.gz", "-2.tar.gz")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
+def test_half_an_archive_does_not_stay(
+    table: tuple[Path, JournalTable], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A disk that is full at a limit of the process."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    had = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        code = run(["--config", str(table[0]), "--output", str(tmp_path / "b.tar.gz")])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, had)
+    assert (code, list(tmp_path.iterdir())) == (73, [])
+    assert "E-BDL-001" in capsys.readouterr().err
+
+
+def as_nobody(folder: Path, config: Path) -> dict[str, Any]:
+    """What somebody without rights gets, who typed it in ``folder``."""
+    if os.getuid() != 0:
+        pytest.fail("this test changes its user: run it as root")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.chdir(folder)
+            os.setgroups([])
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            os.write(writer, json.dumps(make_module.make(config)).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        told: dict[str, Any] = json.loads(stream.read())
+    os.waitpid(child, 0)
+    return told
+
+
+def test_who_may_not_read_it_all_is_told_the_command_that_does(
+    table: tuple[Path, JournalTable],
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder, mine = Path(place) / "mbs3", Path(place) / "home"
+        Path(place).chmod(0o755)
+        shutil.copytree(table[0].parent, folder)
+        folder.chmod(0o755)
+        config = folder / "table.toml"
+        config.write_text(config.read_text().replace(str(table[0].parent), str(folder)))
+        for closed in ("journal", "frames"):
+            (folder / closed).chmod(0o700)
+        mine.mkdir()
+        os.chown(mine, NOBODY, NOBODY)
+        told = as_nobody(mine, config)
+        gone = {row["part"]: row["why"] for row in told["missing"]}
+        assert "Permission denied" in gone["journal.jsonl"]
+        assert gone["frames.jsonl"] == f"{folder}/frames: Permission denied"
+        assert "link.key: Permission denied; what is in it could not" in gone["search for keys"]
+        (made,) = mine.iterdir()
+        assert (made.name, made.owner()) == (told["file"], "nobody")
+        assert {"config.json", "doctor.json"} <= members(made.read_bytes()).keys()
+        last = list(lines_of(told, 80))[-3:]
+        assert last[0].endswith(" bundle \\")
+        assert last[0].startswith("sudo ")
+        assert [line.endswith("\\") for line in last] == [True, True, False]
+        ran = re.sub(r"sudo \S+", shlex.join([sys.executable, "-m", "controller.cli"]), last[0])
+        done = subprocess.run(
+            ["sh", "-c", "\n".join([ran, *last[1:]])], cwd=mine, env=environment(),
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        (whole,) = (path for path in mine.iterdir() if path != made)
+        assert whole.name == made.name.replace(".tar.gz", "-all.tar.gz")
+        assert {"journal.jsonl", "frames.jsonl"} <= members(whole.read_bytes()).keys()
+        assert "-: " in done.stderr
+
+
+def test_an_archive_is_nothing_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    with pytest.raises(SystemExit) as stopped:
+        run(["--config", "t.toml", "--output", "-"])
+    assert stopped.value.code == 64
+
+
 def test_without_a_readable_configuration_the_machine_is_still_described(tmp_path: Path) -> None:
-    bundle = collect(tmp_path / "none.toml")
-    assert set(bundle.parts) == {"versions.json", "doctor.json"}
+    bundle = collect(tmp_path / "none.toml", logging(f"{LOGGED}started\n"))
+    assert set(bundle.parts) - {"log.txt"} == {"versions.json", "doctor.json"}
     assert bundle.missing
 
 

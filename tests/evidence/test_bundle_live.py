@@ -6,12 +6,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from controller.bundle.archive import MANIFEST
 from controller.bundle.guard import forms, secrets_in
+from record.journal.reader import JournalReader
 from tests.e2e.keeper import bodies
 from tests.e2e.table import command, environment
 from tests.evidence.test_bundle import members
@@ -41,6 +43,33 @@ def bundled(table: Searched) -> tuple[dict[str, bytes], bytes]:
     return found, data
 
 
+def typed(table: Searched) -> dict[str, bytes]:
+    """``bundle`` at the shell: the file is there, in the folder of whoever typed it."""
+    folder = table.run.parent / f"{table.run.name}-here"
+    folder.mkdir()
+    asked = command("shell", "--config", str(table.config), "bundle")
+    done = subprocess.run(
+        asked, cwd=folder, capture_output=True, text=True, env=environment(), check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (made,) = folder.iterdir()
+    assert re.fullmatch(r"[a-z0-9-]+-\d{8}-\d{6}\.tar\.gz", made.name)
+    said = done.stdout.splitlines()
+    assert said[0].startswith(f"{made.name}: {made.stat().st_size} bytes, ")
+    assert any(line.startswith("left out  frames.jsonl: bytes of ") for line in said)
+    assert max(map(len, said)) <= 80
+    (audited,) = [
+        json.loads(record.body) for record in JournalReader(table.run / "audit").records()
+    ]
+    assert (audited["words"], audited["outcome"]) == (["bundle"], "accepted")
+    refused = subprocess.run(
+        [*asked, "--json"], cwd="/proc", capture_output=True, text=True, env=environment(),
+        check=False,
+    )  # fmt: skip
+    assert (refused.returncode, json.loads(refused.stdout)["error"]) == (73, "E-BDL-001")
+    return members(made.read_bytes())
+
+
 def stood(table: Searched) -> dict[str, Any]:
     status = table.status()
     return {name: status[name] for name in ("round", "phase", "prompt")}
@@ -58,6 +87,7 @@ def round_with_a_bundle(run: Path) -> None:
         table.logged_by_now()
         before, pid = stood(table), table.keeper.pid
         found, data = bundled(table)
+        no_closed_card(table, typed(table))
         assert (stood(table), table.keeper.pid) == (before, pid)
         no_closed_card(table, found)
         no_key(table, [*found.values(), data, gzip.decompress(data)])

@@ -429,7 +429,7 @@ def test_the_page_needs_nothing_from_anywhere(pack: tuple[House, Path]) -> None:
     assert "http" not in page
     assert "<script" not in page
     assert "@page{size:A4" in page
-    assert 'data-figure="amount" class="amount">100.00<' in page
+    assert 'class="amount"><span data-figure="amount">100.00<' in page
     assert "9♠" in page
     assert "2026-03-10" in page
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controller.cli import COMMANDS
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
 from controller.shell.errors import CONFIRM, IN_ROUND, NOT_NOW, Refused
@@ -39,7 +38,8 @@ def doing(reach: Reach) -> dict[str, Act]:
         }
 
     async def bundle(_: Asked) -> Mapping[str, Any]:
-        return {"command": bundle_command(str(reach.config.path))}
+        # A daemon in its sandbox does not pack the machine: the client does, as whoever typed it.
+        return {"config": str(reach.config.path.absolute())}
 
     return {
         "safe-mode": safe_mode,
@@ -67,10 +67,3 @@ def confirm_reboot(asked: Asked, *, in_round: bool) -> None:
         raise Refused(IN_ROUND, "the table is in a round; it is not ended from here")
     if asked.words.get("confirm") != "yes":
         raise Refused(CONFIRM, "reboot ends the daemon; say: reboot yes")
-
-
-def bundle_command(config: str) -> str:
-    """A daemon in its sandbox does not pack the machine; a person with rights does."""
-    if "bundle" not in COMMANDS:
-        return ""
-    return f"sudo underfelt bundle --config {config}"

@@ -134,5 +134,14 @@ def reboot(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 
 def bundle(data: Mapping[str, Any], columns: int) -> Iterator[str]:
-    said = data["command"] or "this version has no underfelt bundle"
-    yield from wrapped(said, columns)
+    told = f"{data['file']}: {data['size']} bytes, {len(data['files'])} parts"
+    yield from wrapped(told, columns)
+    for row in data["redacted"]:
+        said = f"left out  {row['part']}: {row['what']} ({row['why']})"
+        yield from wrapped(said, columns, "", " " * 10)
+    for row in data["missing"]:
+        yield from wrapped(f"missing   {row['part']}: {row['why']}", columns, "", " " * 10)
+    if command := data["all_of_it"]:
+        yield "-> what you may not read is missing; for all of it:"
+        options = [" ".join(command[:3]), " ".join(command[3:5]), " ".join(command[5:])]
+        yield from " \\\n      ".join(options).splitlines()  # one command, also when it is pasted
