@@ -28,14 +28,19 @@ def buses(machine: Machine, layout: TableLayout, load: Load = import_module) -> 
     if layout.chips and transport.bus == "smbus2.SMBus":
         bus = transport.bus_argument
         if not machine.is_there(bus):
-            others = [name for name in machine.names("/dev") if name.startswith("i2c-")]
-            listed = f"; there is {', '.join(others)}" if others else ""
-            yield Trouble(NO_BUS, "I2C", "stopped", f"{bus}{listed}")
+            yield Trouble(NO_BUS, "I2C", "stopped", _missing(machine, bus))
         elif not machine.may_use(bus):
-            group = machine.group_of(bus)
-            yield Trouble(BUS_NOT_OURS, "I2C", "stopped", f"{bus} belongs to group {group}")
+            yield Trouble(BUS_NOT_OURS, "I2C", "stopped", machine.owned(bus))
     if layout.pins and transport.pin_factory.startswith("gpiozero.pins.lgpio"):
         yield from _pins(machine, load)
+
+
+def _missing(machine: Machine, bus: str) -> str:
+    """Switched on in config.txt is one half; the other is the module that makes the device."""
+    if machine.is_there(f"/sys/bus/i2c/devices/{bus.rpartition('/')[2]}"):
+        return f"{bus}; the kernel has the bus, but i2c-dev is not loaded"
+    others = [name for name in machine.names("/dev") if name.startswith("i2c-")]
+    return f"{bus}; there is {', '.join(others)}" if others else bus
 
 
 def _pins(machine: Machine, load: Load) -> Iterator[Trouble]:
@@ -43,8 +48,7 @@ def _pins(machine: Machine, load: Load) -> Iterator[Trouble]:
     if not there:
         yield Trouble(NO_PINS, "GPIO", "stopped", " and ".join(CHIPS))
     elif not machine.may_use(there[0]):
-        group = machine.group_of(there[0])
-        yield Trouble(PINS_NOT_OURS, "GPIO", "stopped", f"{there[0]} belongs to group {group}")
+        yield Trouble(PINS_NOT_OURS, "GPIO", "stopped", machine.owned(there[0]))
     try:
         real = hasattr(load("lgpio"), SYMBOL)
         said = f"lgpio has no {SYMBOL}"
