@@ -43,19 +43,25 @@ def board(machine: Machine) -> Iterator[Trouble]:
 def supply(machine: Machine) -> int | None:
     """The firmware's flags; None if this board says nothing about its supply.
 
-    The folder's name is the board's: ``soc`` up to the Pi 4, ``soc@107c000000`` on the Pi 5. A
-    kernel without that file has the alarm of the supply alone.
+    A kernel without that file has the alarm of the supply alone.
     """
-    for soc in machine.names(PLATFORM):
-        for part in machine.names(f"{PLATFORM}/{soc}") if soc.startswith("soc") else ():
-            word = machine.text(f"{PLATFORM}/{soc}/{part}/get_throttled")
-            flags = None if word is None else parse_throttled(word)
-            if isinstance(flags, int):
-                return flags
+    for path in throttled_at(machine):
+        flags = parse_throttled(machine.text(path) or "")
+        if isinstance(flags, int):
+            return flags
     for name in machine.names(HWMON):
         if machine.text(f"{HWMON}/{name}/name") == "rpi_volt":
             return int(machine.text(f"{HWMON}/{name}/in0_lcrit_alarm") == "1")
     return None
+
+
+def throttled_at(machine: Machine) -> Iterator[str]:
+    """The folder's name is the board's: ``soc`` up to the Pi 4, ``soc@107c000000`` on the Pi 5."""
+    for soc in machine.names(PLATFORM):
+        for part in machine.names(f"{PLATFORM}/{soc}") if soc.startswith("soc") else ():
+            path = f"{PLATFORM}/{soc}/{part}/get_throttled"
+            if machine.is_there(path):
+                yield path
 
 
 def clock(machine: Machine, now_ms: int, last_record_ms: int | None) -> Iterator[Trouble]:

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Final
 
 from controller.daemon.troubles import Trouble
+from controller.doctor.board import throttled_at
 from controller.doctor.machine import Machine
 from drivers.layout import TableLayout
 
@@ -15,6 +16,7 @@ BUS_NOT_OURS: Final = "E-DOC-021"
 NO_PINS: Final = "E-DOC-022"
 PINS_NOT_OURS: Final = "E-DOC-023"
 STUB: Final = "E-DOC-024"
+NO_SUPPLY: Final = "E-DOC-055"
 SYMBOL: Final = "gpiochip_open"
 """A function that the real lgpio has: the package without its C part imports too, and is empty."""
 CHIPS: Final = ("/dev/gpiochip4", "/dev/gpiochip0")
@@ -31,6 +33,9 @@ def buses(machine: Machine, layout: TableLayout, load: Load = import_module) -> 
             yield Trouble(NO_BUS, "I2C", "stopped", _missing(machine, bus))
         elif not machine.may_use(bus):
             yield Trouble(BUS_NOT_OURS, "I2C", "stopped", machine.owned(bus))
+    if transport.throttled and not machine.is_there(transport.throttled):
+        there = next(throttled_at(machine), "this board has none")
+        yield Trouble(NO_SUPPLY, "supply", "degraded", f"{transport.throttled}; {there}")
     if layout.pins and transport.pin_factory.startswith("gpiozero.pins.lgpio"):
         yield from _pins(machine, load)
 

@@ -164,6 +164,15 @@ def test_other_boards_tell_their_supply_elsewhere(root: Path) -> None:
     assert [one.code for one in board(Machine(root))] == ["E-DOC-051"]
 
 
+def test_a_layout_that_looks_for_the_supply_of_another_board(root: Path) -> None:
+    layout = TableLayout("t", 7, Transport(throttled=FIRMWARE), (), {}, {})
+    assert list(buses(Machine(root), layout)) == []
+    (root / FIRMWARE.lstrip("/")).unlink()
+    put(root, FIRMWARE.replace("soc", "soc@107c000000"), "0\n")
+    (found,) = buses(Machine(root), layout)
+    assert (found.code, "soc@107c000000/" in found.detail) == ("E-DOC-055", True)
+
+
 @pytest.mark.parametrize("nonsense", ["", "zzz", "-1", "\0"])
 def test_a_board_that_talks_nonsense_ends_no_examination(root: Path, nonsense: str) -> None:
     put(root, FIRMWARE, nonsense)
