@@ -46,7 +46,8 @@ def run(argv: list[str]) -> int:
     if options.json:
         print(json.dumps({"ok": not sick, "examined": [one.row() for one in found]}, indent=2))
     else:
-        print(f"\n{len(wrong)} findings" if wrong else "\nall well")
+        count = "1 finding" if len(wrong) == 1 else f"{len(wrong)} findings"
+        print(f"\n{count}" if wrong else "\nall well")
     return EX_TROUBLE if sick else EX_OK
 
 

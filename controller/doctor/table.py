@@ -29,6 +29,7 @@ UNREADABLE: Final = "E-DOC-005"
 NO_USER: Final = "E-DOC-068"
 NOT_OPENED: Final = "E-DOC-069"
 NO_DAEMON: Final = "E-DOC-090"
+NOT_ASKED: Final = "E-DOC-091"
 
 Found = tuple[str, str, Iterable[Trouble]]
 """What was looked at, what is said if all is well, and what was found."""
@@ -109,6 +110,8 @@ def _handed(config: LiveConfig, machine: Machine, unit: Unit) -> tuple[list[Trou
 def _daemon(path: Path) -> Found:
     try:
         return "table", "runs", troubles(ask(path, "status"))
+    except PermissionError as error:
+        return "table", "", [Trouble(NOT_ASKED, "table", "note", f"{path}: {error.strerror}")]
     except OSError as error:
         text = f"{path}: {error.strerror or 'no answer'}"
         return "table", "", [Trouble(NO_DAEMON, "table", "note", text)]

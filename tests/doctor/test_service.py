@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -171,3 +172,15 @@ def test_somebody_else_is_told_that_the_credentials_stay_closed(root: Path) -> N
     with seen_by("nobody"):
         credentials = next(some for name, _, some in table(config, Machine(root)) if name[0] == "c")
     assert [one.code for one in credentials] == ["E-DOC-069", "E-DOC-069"]
+
+
+@needs_root
+def test_a_socket_that_is_closed_to_us_does_not_say_that_no_table_runs(root: Path) -> None:
+    config, _ = looked_at(root)
+    closed = root / "closed"
+    closed.mkdir(mode=0o700)
+    service_at = replace(config.service, socket=closed / "service.sock")
+    config = replace(config, service=service_at, link=None)
+    with seen_by("nobody"):
+        *_, (name, _, found) = table(config, Machine(root))
+    assert (name, [one.code for one in found]) == ("table", ["E-DOC-091"])
