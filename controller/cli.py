@@ -15,6 +15,7 @@ EX_USAGE: Final = 64
 EX_DATAERR: Final = 65
 EX_NOINPUT: Final = 66
 EX_IOERR: Final = 74
+EX_NOPERM: Final = 77
 EX_CONFIG: Final = 78
 
 COMMANDS: Final = {
@@ -88,8 +89,19 @@ def main(argv: list[str] | None = None) -> int:
         code: int = import_module(command[0]).run(arguments[1:])
         sys.stdout.flush()
     except OSError as error:
+        if error.filename is not None:
+            return _no_access(arguments[0], error)
         return _output_failed(error)
     return code
+
+
+def _no_access(command: str, error: OSError) -> int:
+    """A file that the command itself has no word for: it is there and cannot be used."""
+    print(f"underfelt {command}: {error.filename}: {error.strerror}", file=sys.stderr)
+    if isinstance(error, PermissionError):
+        return EX_NOPERM
+    known = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    return EX_NOINPUT if isinstance(error, known) else EX_IOERR
 
 
 def _output_failed(error: OSError) -> int:

@@ -162,67 +162,103 @@ _BASH: Final = """\
 # Install: cp docs/completion/underfelt.bash /etc/bash_completion.d/underfelt
 
 _underfelt() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=
-  local -i files=0 chosen=0
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
+  local key=${{COMP_WORDS[1]}} options= words=
+  local -i files=0 value=0
+  COMPREPLY=()
   if (( COMP_CWORD == 1 )); then
-    words="{commands} --help --version"
+    words="{commands}" options="--help --version"
   else
-    case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
-{verbs}
-      *)
-        case "${{COMP_WORDS[1]}}" in
-{firsts}
-        esac
-        ;;
+    # A verb of its own, once it is written.
+    if (( COMP_CWORD > 2 )); then
+      case "$key ${{COMP_WORDS[2]}}" in
+        {verbs}) key+=" ${{COMP_WORDS[2]}}" ;;
+      esac
+    fi
+    case "$key" in
+{parts}
+    esac
+    # The value of an option: files, one of some words, or what only a person knows.
+    case "$key $prev" in
+{chosen}
+      {filed})
+        value=1 words= files=1 ;;
+      {other})
+        value=1 words= files=0 ;;
     esac
   fi
-  case "$prev" in
-{choices}
-    {filed}) words= files=1 ;;
-  esac
-  if (( files )) || [[ $chosen == 0 && -n $words && $cur != -* && COMP_CWORD -gt 2 ]]; then
-    COMPREPLY=($(compgen -f -- "$cur"))
+  if (( ! value )) && [[ $cur == -* || -z $words && $files == 0 ]]; then
+    words=$options files=0
+  fi
+  if (( files )); then
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    compopt -o filenames 2> /dev/null  # for files alone: a command may be called like a folder
   fi
   COMPREPLY+=($(compgen -W "$words" -- "$cur"))
 }}
-complete -o filenames -F _underfelt underfelt
+complete -F _underfelt underfelt
 """
-_FILES: Final = ("FILE", "DIR", "PATH", "FOLDER")
+_FILES: Final = ("FILE", "DIR", "PATH", "FOLDER", "REGISTER", "BATCH.csv", "OLD", "NEW", "IMAGE",
+                 "JOURNAL_DIR", "LIST", "layout", "run", "scenario")  # fmt: skip
+"""What is written in place of an argument that is a file."""
+_SAID: Final[dict[tuple[str, ...], tuple[str, ...]]] = {
+    ("replay",): ("last",), ("journal", "day"): ("last", "now"),
+    ("sim",): ("fault", "do", "look", "list"),
+}  # fmt: skip
+"""Words that an argument may be, besides others."""
 
 
 def _names(part: Part) -> list[str]:
     return [name for action in part.options for name in action.option_strings] + ["--help"]
 
 
-def completion() -> str:
-    verbs, firsts = [], []
-    filed: set[str] = set()
-    choices: dict[str, set[str]] = {}
+def _is_file(action: argparse.Action) -> bool:
+    return (action.metavar or action.dest) in _FILES
+
+
+def _entry(key: str, options: list[str], words: list[str], files: bool) -> str:
+    said = f'options="{" ".join(dict.fromkeys(options))}"'
+    said += f' words="{" ".join(words)}"' if words else ""
+    return f'      "{key}") {said}{" files=1" if files else ""} ;;'
+
+
+def _part(part: Part, verbs: list[str]) -> str:
+    chosen = [str(one) for action in part.positionals for one in action.choices or ()]
+    words = [*verbs, *chosen, *_SAID.get(part.words, ())]
+    files = any(_is_file(action) for action in part.positionals)
+    return _entry(" ".join(part.words), _names(part), words, files)
+
+
+def _commands() -> Iterator[str]:
     for command in COMMANDS:
         found = parts(command)
-        own: list[str] = []
-        for part in found:
-            names = " ".join(_names(part))
-            if len(part.words) == 2:
-                verbs.append(f'      "{command} {part.words[1]}") words="{names}" ;;')
-                own.append(part.words[1])
+        verbs = [part.words[1] for part in found if len(part.words) == 2]
+        if len(found) == len(verbs):
+            yield _entry(command, ["--help"], verbs, False)
+        yield from (_part(part, [] if len(part.words) == 2 else verbs) for part in found)
+
+
+def completion() -> str:
+    every = [part for command in COMMANDS for part in parts(command)]
+    chosen: dict[str, list[str]] = {}
+    filed: list[str] = []
+    other: list[str] = []
+    for part in every:
+        for action in (one for one in part.options if one.nargs != 0):
+            keys = [f'"{" ".join(part.words)} {name}"' for name in action.option_strings]
+            if action.choices is not None:
+                chosen.setdefault(" ".join(map(str, action.choices)), []).extend(keys)
             else:
-                own += _names(part)
-            for action in part.options:
-                if isinstance(action.metavar, str) and action.metavar in _FILES:
-                    filed.update(action.option_strings)
-                if action.choices is not None and action.nargs != 0:
-                    for name in action.option_strings:
-                        choices.setdefault(name, set()).update(map(str, action.choices))
-        firsts.append(f'          {command}) words="{" ".join(dict.fromkeys(own))}" ;;')
-    listed = [
-        f'    {name}) words="{" ".join(sorted(some))}" chosen=1 ;;'
-        for name, some in choices.items()
+                (filed if _is_file(action) else other).extend(keys)
+    rows = [
+        f'      {"|".join(keys)})\n        value=1 files=0 words="{words}" ;;'
+        for words, keys in chosen.items()
     ]
     return _BASH.format(
         commands=" ".join(COMMANDS),
-        verbs="\n".join(verbs),
-        firsts="\n".join(firsts),
-        choices="\n".join(sorted(listed)),
-        filed="|".join(sorted(filed)),
+        verbs="|".join(f'"{" ".join(part.words)}"' for part in every if len(part.words) == 2),
+        parts="\n".join(_commands()),
+        chosen="\n".join(rows),
+        filed="|".join(filed),
+        other="|".join(other),
     )

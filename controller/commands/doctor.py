@@ -17,14 +17,16 @@ from record.arguments import Arguments
 EX_TROUBLE: Final = 1
 EPILOG: Final = """\
 Looks and changes nothing, except for one small file that is written beside the
-journal, synced and removed. A running table is not disturbed. Run it as the
-user of the daemon: rights are those of whoever asks.
+journal, synced and removed. A running table is not disturbed. Run it as root:
+it reads the unit and its credentials, and looks at everything else as the user
+of the daemon. Any other user gets the rights of whoever asks. What each code
+means: docs/operations/doctor.md.
 
 exit codes: 0 all well, 1 something is stopped or degraded
 
 examples:
   underfelt doctor                        the machine alone
-  sudo -u underfelt underfelt doctor --config /etc/underfelt/table-1/table.toml
+  sudo underfelt doctor --config /etc/underfelt/table-1/table.toml
   underfelt doctor --config table.toml --json
 """
 
@@ -44,7 +46,8 @@ def run(argv: list[str]) -> int:
     if options.json:
         print(json.dumps({"ok": not sick, "examined": [one.row() for one in found]}, indent=2))
     else:
-        print(f"\n{len(wrong)} findings" if wrong else "\nall well")
+        count = "1 finding" if len(wrong) == 1 else f"{len(wrong)} findings"
+        print(f"\n{count}" if wrong else "\nall well")
     return EX_TROUBLE if sick else EX_OK
 
 

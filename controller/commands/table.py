@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import Final
 
-from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
+from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_OK
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
@@ -67,6 +67,11 @@ def run(argv: list[str]) -> int:
         started = starting.start(config)
     except FileNotFoundError as error:
         return _refused(f"{error.filename}: no such file", EX_NOINPUT)
+    except PermissionError as error:
+        said = f"{error.filename}: {error.strerror}; underfelt doctor, as root, says what is needed"
+        return _refused(said, EX_NOPERM)
+    except (IsADirectoryError, NotADirectoryError) as error:
+        return _refused(f"{error.filename}: {error.strerror}", EX_NOINPUT)
     except (ConfigError, starting.MissingSpots, starting.OtherGame, starting.WrongKey) as error:
         return _refused(str(error), EX_CONFIG)
     except (JournalError, KeyFileError) as error:

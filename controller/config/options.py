@@ -183,7 +183,7 @@ class KeysOptions:
 
     sealing: Secret = option(
         MUST, a_secret, 'seals cards nobody may know yet: a file of mode 0400, or '
-        '"credential:NAME" of the service', "restart", example="credential:sealing", file=True,
+        '"credential:NAME" of the service', "restart", example="credential:table.key", file=True,
     )  # fmt: skip
 
 
@@ -217,7 +217,12 @@ class LinkOptions:
         example="tcp://link-1:5701",
     )  # fmt: skip
     secret_key: Secret = option(
-        MUST, a_secret, "this table's CURVE key", "restart", example="credential:link", file=True
+        MUST,
+        a_secret,
+        "this table's CURVE key",
+        "restart",
+        example="credential:link.key",
+        file=True,
     )
     server_key: Path = option(
         MUST, a_path, "the link servers' public key", "restart", example="link.pub", file=True

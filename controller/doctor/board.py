@@ -7,8 +7,10 @@ from typing import Final
 
 from controller.daemon.troubles import Level, Trouble
 from controller.doctor.machine import Machine
+from drivers.gpio.codec import parse_throttled
 
-THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+PLATFORM: Final = "/sys/devices/platform"
+HWMON: Final = "/sys/class/hwmon"
 HEAT: Final = "/sys/class/thermal/thermal_zone0/temp"
 HOT_C: Final = 80
 BITS: Final[tuple[tuple[int, str, Level, str], ...]] = (
@@ -29,15 +31,37 @@ OTHER_CLOCKS: Final = ("/run/chrony/chronyd.pid", "/run/ntpd.pid")
 
 
 def board(machine: Machine) -> Iterator[Trouble]:
-    word = machine.text(THROTTLED)
-    if word is not None:
-        bits = int(word, 16)
-        for bit, code, level, when in BITS:
-            if bits >> bit & 1:
-                yield Trouble(code, "board", level, when)
+    flags = supply(machine) or 0
+    for bit, code, level, when in BITS:
+        if flags >> bit & 1:
+            yield Trouble(code, "board", level, when)
     heat = machine.text(HEAT)
-    if heat is not None and int(heat) >= HOT_C * 1000:
+    if heat is not None and heat.isdigit() and int(heat) >= HOT_C * 1000:
         yield Trouble(TOO_HOT, "board", "degraded", f"{int(heat) // 1000} degrees")
+
+
+def supply(machine: Machine) -> int | None:
+    """The firmware's flags; None if this board says nothing about its supply.
+
+    A kernel without that file has the alarm of the supply alone.
+    """
+    for path in throttled_at(machine):
+        flags = parse_throttled(machine.text(path) or "")
+        if isinstance(flags, int):
+            return flags
+    for name in machine.names(HWMON):
+        if machine.text(f"{HWMON}/{name}/name") == "rpi_volt":
+            return int(machine.text(f"{HWMON}/{name}/in0_lcrit_alarm") == "1")
+    return None
+
+
+def throttled_at(machine: Machine) -> Iterator[str]:
+    """The folder's name is the board's: ``soc`` up to the Pi 4, ``soc@107c000000`` on the Pi 5."""
+    for soc in machine.names(PLATFORM):
+        for part in machine.names(f"{PLATFORM}/{soc}") if soc.startswith("soc") else ():
+            path = f"{PLATFORM}/{soc}/{part}/get_throttled"
+            if machine.is_there(path):
+                yield path
 
 
 def clock(machine: Machine, now_ms: int, last_record_ms: int | None) -> Iterator[Trouble]:

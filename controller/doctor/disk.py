@@ -18,6 +18,7 @@ NO_FILES: Final = "E-DOC-043"
 WORN: Final = "E-DOC-044"
 NO_SYNC: Final = "E-DOC-045"
 IN_MEMORY: Final = "E-DOC-046"
+BROKEN: Final = "E-DOC-047"
 LEAST_MIB: Final = 512
 LEAST_FILES: Final = 1_000
 OLD: Final = 9
@@ -26,9 +27,10 @@ MEMORY: Final = ("tmpfs", "ramfs", "overlay")
 TRIED: Final = ".underfelt-doctor"
 
 
-def disk(machine: Machine, journal: Path) -> Iterator[Trouble]:
+def disk(machine: Machine, journal: Path, made: Path | None = None) -> Iterator[Trouble]:
+    """``made`` is the folder that the service makes for its user at a start."""
     folder = _first_there(journal)
-    if not journal.is_dir():
+    if not os.path.isdir(journal):
         yield Trouble(NO_FOLDER, "journal", "note", f"{journal}; the first start makes it")
     mounted = _mounted(machine, folder)
     if mounted is not None:
@@ -39,12 +41,13 @@ def disk(machine: Machine, journal: Path) -> Iterator[Trouble]:
             yield Trouble(READ_ONLY, "journal", "stopped", str(folder))
             return
     yield from _room(folder)
-    yield from _writes(folder)
+    if made is None or folder.is_relative_to(made):
+        yield from _writes(folder)
     yield from _worn(machine)
 
 
 def _first_there(path: Path) -> Path:
-    return next(one for one in (path, *path.absolute().parents) if one.is_dir())
+    return next(one for one in (path, *path.absolute().parents) if os.path.isdir(one))
 
 
 def _room(folder: Path) -> Iterator[Trouble]:
@@ -90,9 +93,21 @@ def _mounted(machine: Machine, folder: Path) -> tuple[str, list[str]] | None:
 def _worn(machine: Machine) -> Iterator[Trouble]:
     for name in machine.names("/sys/block"):
         told = machine.text(f"/sys/block/{name}/device/life_time")
-        used = [int(part, 16) for part in (told or "").split()]
+        used = [_number(part) for part in (told or "").split()]
         if used and max(used) >= OLD:
             yield Trouble(WORN, name, "degraded", f"about {max(used) * 10} % of its life is used")
         urgent = machine.text(f"/sys/block/{name}/device/pre_eol_info")
-        if urgent and int(urgent, 16) >= 2:
+        if urgent and _number(urgent) >= 2:
             yield Trouble(WORN, name, "degraded", "it says that its spare blocks run out")
+    for name in machine.names("/sys/fs/ext4"):
+        # An SD card says nothing about its age; what it lost is counted by the file system.
+        errors = machine.text(f"/sys/fs/ext4/{name}/errors_count")
+        if errors and errors.isdigit() and int(errors):
+            yield Trouble(BROKEN, name, "degraded", f"{errors} errors since it was made or mended")
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 16)
+    except ValueError:
+        return 0

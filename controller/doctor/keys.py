@@ -5,39 +5,24 @@ Each error has its own code and text; nothing is said here a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Final
 
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
 from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.daemon.linking import link_keys
+from controller.daemon.sealing import load_key
 from controller.daemon.start import check_spots, sealing_key
 from controller.daemon.troubles import Trouble
+from controller.doctor.service import wanted
 from controller.rules.errors import UnderfeltError
-from controller.signed.keys import load_public
+from controller.signed.keys import load_public as staff_key
 from controller.staff.document import TRADE
 from controller.staff.register import StaffRegister
-from record.link.keys import KeyFileError
-
-
-def keys(config: LiveConfig) -> Iterator[Trouble]:
-    opened: dict[str, Callable[[LiveConfig], object]] = {
-        "layout": check_spots,
-        "keys.sealing": sealing_key,
-        "chips.register": _chips,
-        "staff.register": _staff,
-        "link": link_keys,
-    }
-    for about, open_it in opened.items():
-        try:
-            open_it(config)
-        except ConfigError as error:
-            for problem in error.problems:
-                yield Trouble(problem.code, about, "stopped", problem.text)
-        except (UnderfeltError, KeyFileError) as error:
-            code = str(getattr(error, "code", ""))
-            yield Trouble(code, about, "stopped", str(error).removesuffix(f" ({code})"))
+from record.link.keys import KeyFileError, SecretKey, load_public, load_secret
 
 
 def _chips(config: LiveConfig) -> object:
@@ -50,4 +35,47 @@ def _staff(config: LiveConfig) -> object:
     staff = config.staff
     if staff.register is None or staff.public_key is None:
         return None
-    return StaffRegister.open(staff.register, load_public(TRADE, staff.public_key))
+    return StaffRegister.open(staff.register, staff_key(TRADE, staff.public_key))
+
+
+Pair = tuple[SecretKey, str]
+"""This table's secret key and the servers' public one."""
+OPENED: Final[Mapping[str, Callable[[LiveConfig], object]]] = {
+    "layout": check_spots,
+    "keys.sealing": sealing_key,
+    "chips.register": _chips,
+    "staff.register": _staff,
+    "link": link_keys,
+}
+
+
+def keys(config: LiveConfig, without: Collection[str] = ()) -> Iterator[Trouble]:
+    """``without`` are those that the service is handed, and nobody else."""
+    yield from _opened(config, {name: one for name, one in OPENED.items() if name not in without})
+
+
+def handed_over(config: LiveConfig, files: Mapping[str, Path]) -> tuple[list[Trouble], Pair | None]:
+    """What systemd reads as root, read in the same way; the second are the link's keys."""
+    pairs: list[Pair] = []
+    names = wanted(config)
+    openers: dict[str, Callable[[LiveConfig], object]] = {}
+    if sealing := files.get(names.get("keys.sealing", "")):
+        openers["keys.sealing"] = lambda _: load_key(sealing, sealing.parent)
+    link, own = config.link, files.get(names.get("link.secret_key", ""))
+    if link is not None and own is not None:
+        openers["link"] = lambda _: pairs.append((load_secret(own), load_public(link.server_key)))
+    return list(_opened(config, openers)), pairs[0] if pairs else None
+
+
+def _opened(
+    config: LiveConfig, openers: Mapping[str, Callable[[LiveConfig], object]]
+) -> Iterator[Trouble]:
+    for about, open_it in openers.items():
+        try:
+            open_it(config)
+        except ConfigError as error:
+            for problem in error.problems:
+                yield Trouble(problem.code, about, "stopped", problem.text)
+        except (UnderfeltError, KeyFileError) as error:
+            code = str(getattr(error, "code", ""))
+            yield Trouble(code, about, "stopped", str(error).removesuffix(f" ({code})"))

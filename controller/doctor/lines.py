@@ -25,7 +25,7 @@ def lines(machine: Machine, layout: TableLayout) -> Iterator[Trouble]:
     ends: dict[Path, str] = {}
     for line in layout.lines:
         path = machine.path(line.port)
-        if not path.exists():
+        if not machine.is_there(line.port):
             yield Trouble(MISSING, line.name, "stopped", _missing(machine, line))
             continue
         end = path.resolve()
@@ -46,8 +46,7 @@ def _line(machine: Machine, line: LineLayout, end: Path) -> Iterator[Trouble]:
         yield Trouble(NO_DEVICE, line.name, "stopped", line.port)
         return
     if not machine.may_use(line.port):
-        group = machine.group_of(line.port)
-        yield Trouble(NOT_OURS, line.name, "stopped", f"{line.port} belongs to group {group}")
+        yield Trouble(NOT_OURS, line.name, "stopped", machine.owned(line.port))
     if Path(line.port).name.startswith(BY_CHANCE):
         yield Trouble(UNNAMED, line.name, "degraded", line.port)
     if end.name in _consoles(machine):
@@ -64,7 +63,7 @@ def _consoles(machine: Machine) -> set[str]:
     found = {word.partition(",")[0].removeprefix("/dev/") for word in words}
     aliases = {"serial0", "serial1"} & found
     found |= {machine.path(f"/dev/{alias}").resolve().name for alias in aliases}
-    units = "/run/systemd/generator/getty.target.wants"
-    for unit in machine.names(units):
-        found.add(unit.removeprefix("serial-getty@").removesuffix(".service"))
+    for place in ("/run/systemd/generator", "/etc/systemd/system"):
+        for unit in machine.names(f"{place}/getty.target.wants"):
+            found.add(unit.removeprefix("serial-getty@").removesuffix(".service"))
     return found

@@ -32,7 +32,8 @@ class Machine:
             return None
 
     def is_there(self, name: str | Path) -> bool:
-        return self.path(name).exists()
+        # Unlike Path.exists this is no error where a folder on the way is closed to us.
+        return os.path.exists(self.path(name))
 
     def names(self, folder: str) -> list[str]:
         try:
@@ -51,9 +52,13 @@ class Machine:
         shift = 6 if about.st_uid == self.uid else 3 if about.st_gid in self.groups else 0
         return (about.st_mode >> shift) & 0o6 == 0o6
 
-    def group_of(self, name: str | Path) -> str:
-        """The group to join for it."""
+    def owned(self, name: str | Path) -> str:
+        """Which group to join for it; root's and a group without rights are none to join."""
+        about = self.path(name).stat()
+        if about.st_gid == 0 or (about.st_mode >> 3) & 0o6 != 0o6:
+            mode = stat.S_IMODE(about.st_mode)
+            return f"{name} has mode {mode:04o} and no group for it: no udev rule gave it one"
         try:
-            return self.path(name).group()
+            return f"{name} belongs to group {self.path(name).group()}"
         except KeyError:
-            return str(self.path(name).stat().st_gid)
+            return f"{name} belongs to group {about.st_gid}"

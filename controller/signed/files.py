@@ -57,6 +57,7 @@ def write_atomically(path: Path, content: bytes, codes: str, mode: int = 0o644) 
         raise CreateError(Problem(f"{codes}-051", str(error.strerror), str(path))) from None
     try:
         try:
+            _hand_down(descriptor, path, mode)
             _write_and_sync(descriptor, content)
         finally:
             os.close(descriptor)
@@ -74,6 +75,14 @@ def write_atomically(path: Path, content: bytes, codes: str, mode: int = 0o644) 
             "back the old one: check it after the disk has been looked at"
         )
         raise WriteError(Problem(f"{codes}-052", said, str(path))) from None
+
+
+def _hand_down(descriptor: int, old: Path, mode: int) -> None:
+    """Whoever could read the register in place can read the new one: a table is not root."""
+    os.fchmod(descriptor, mode)  # whatever the umask
+    with suppress(OSError):  # there is none, or it is not ours to give away
+        about = os.stat(old)
+        os.fchown(descriptor, about.st_uid, about.st_gid)
 
 
 def create_files(*files: NewFile, codes: str) -> None:

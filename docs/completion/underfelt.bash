@@ -2,112 +2,133 @@
 # Install: cp docs/completion/underfelt.bash /etc/bash_completion.d/underfelt
 
 _underfelt() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=
-  local -i files=0 chosen=0
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+  local key=${COMP_WORDS[1]} options= words=
+  local -i files=0 value=0
+  COMPREPLY=()
   if (( COMP_CWORD == 1 )); then
-    words="settle check-wagers par chips table status shell firmware doctor bundle retire identity journal replay draws config staff link keys accounts jackpot evidence report sim demo --help --version"
+    words="settle check-wagers par chips table status shell firmware doctor bundle retire identity journal replay draws config staff link keys accounts jackpot evidence report sim demo" options="--help --version"
   else
-    case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
-      "chips keygen") words="--secret --public --json --help" ;;
-      "chips import") words="--key --by --dry-run --reason --new --chips-of --json --help" ;;
-      "chips mark") words="--file --key --by --dry-run --reason --json --help" ;;
-      "chips show") words="--pubkey --json --help" ;;
-      "chips check") words="--pubkey --at-least --json --help" ;;
-      "chips diff") words="--pubkey --json --help" ;;
-      "chips roll-out") words="--to --pubkey --approved-by --json --help" ;;
-      "chips export") words="--csv --pubkey --json --help" ;;
-      "journal verify") words="--expect --json --help" ;;
-      "journal tail") words="-n --follow -f --json --help" ;;
-      "journal export-round") words="--record --result --json --help" ;;
-      "journal stats") words="--json --help" ;;
-      "journal day") words="--csv --json --help" ;;
-      "config check") words="--no-files --json --help" ;;
-      "config show") words="--effective --origin --json --help" ;;
-      "config diff") words="--json --help" ;;
-      "config init") words="--game --output --simulator --json --help" ;;
-      "config key") words="--json --help" ;;
-      "staff keygen") words="--secret --public --json --help" ;;
-      "staff add") words="--key --by --pin-stdin --name --role --from --until --new --json --help" ;;
-      "staff disable") words="--key --by --json --help" ;;
-      "staff enable") words="--key --by --json --help" ;;
-      "staff pin") words="--key --by --pin-stdin --json --help" ;;
-      "staff check") words="--pubkey --json --help" ;;
-      "staff show") words="--pubkey --json --help" ;;
-      "staff roll-out") words="--to --pubkey --approved-by --json --help" ;;
-      "link init") words="--account --password-stdin --store --name --address --port --json --help" ;;
-      "link status") words="--config --socket --json --help" ;;
-      "link check") words="--config --json --help" ;;
-      "link backup") words="--config --json --help" ;;
-      "link restore") words="--why --by --passwords-stdin --config --json --help" ;;
-      "link journals") words="--config --socket --json --help" ;;
-      "link accept") words="--note --by --passwords-stdin --config --socket --json --help" ;;
-      "link resume") words="--skip --skip-hash --why --by --passwords-stdin --config --socket --json --help" ;;
-      "link retire") words="--why --by --passwords-stdin --config --socket --json --help" ;;
-      "link transfer") words="--cents --why --by --passwords-stdin --config --socket --json --help" ;;
-      "link decommission") words="--why --by --passwords-stdin --config --socket --json --help" ;;
-      "keys new") words="--secret --public --json --help" ;;
-      "keys show") words="--json --help" ;;
-      "keys enrol") words="--role --csv --by --passwords-stdin --config --socket --json --help" ;;
-      "keys rotate") words="--role --overlap-hours --by --passwords-stdin --config --socket --json --help" ;;
-      "keys revoke") words="--why --by --passwords-stdin --config --socket --json --help" ;;
-      "keys list") words="--config --socket --json --help" ;;
-      "accounts add") words="--role --by --passwords-stdin --config --socket --json --help" ;;
-      "accounts passwd") words="--by --passwords-stdin --config --socket --json --help" ;;
-      "accounts unlock") words="--by --passwords-stdin --config --socket --json --help" ;;
-      "accounts disable") words="--by --passwords-stdin --config --socket --json --help" ;;
-      "accounts list") words="--config --socket --json --help" ;;
-      "jackpot list") words="--all --config --socket --json --help" ;;
-      "jackpot show") words="--config --socket --json --help" ;;
-      "jackpot verify") words="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
-      "jackpot approve") words="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
-      "jackpot paid") words="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
-      "jackpot reject") words="--why --by --passwords-stdin --password-file --config --socket --json --help" ;;
-      "report pool") words="--from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "report hits") words="--from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "report table") words="--par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "report reconcile") words="--journal --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "report day") words="--par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "demo floor") words="--folder --rounds --seconds --players --pace --no-staff --help" ;;
-      *)
-        case "${COMP_WORDS[1]}" in
-          settle) words="--lines --json --help" ;;
-          check-wagers) words="--json --help" ;;
-          par) words="--config --json --svg --help" ;;
-          chips) words="keygen import mark show check diff roll-out export" ;;
-          table) words="--config --meter --selection --locked --help" ;;
-          status) words="--config --socket --json --help" ;;
-          shell) words="--config --socket --json --help" ;;
-          firmware) words="--json --help" ;;
-          doctor) words="--config --json --help" ;;
-          bundle) words="--config --output --json --help" ;;
-          retire) words="--config --json --help" ;;
-          identity) words="--config --json --help" ;;
-          journal) words="verify tail export-round stats day" ;;
-          replay) words="--config --journal --key --closed-cards --at --seat --plain --json --help" ;;
-          draws) words="--json --help" ;;
-          config) words="check show diff init key" ;;
-          staff) words="keygen add disable enable pin check show roll-out" ;;
-          link) words="--config --help init status check backup restore journals accept resume retire transfer decommission" ;;
-          keys) words="new show enrol rotate revoke list" ;;
-          accounts) words="add passwd unlock disable list" ;;
-          jackpot) words="list show verify approve paid reject" ;;
-          evidence) words="--config --socket --backup --journal --frames --key --round --seat --since --time-zone --day-start --currency --output --json --help" ;;
-          report) words="pool hits table reconcile day" ;;
-          sim) words="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --http --help" ;;
-          demo) words="--game --seed --no-colour --help floor" ;;
-        esac
-        ;;
+    # A verb of its own, once it is written.
+    if (( COMP_CWORD > 2 )); then
+      case "$key ${COMP_WORDS[2]}" in
+        "chips keygen"|"chips import"|"chips mark"|"chips show"|"chips check"|"chips diff"|"chips roll-out"|"chips export"|"journal verify"|"journal tail"|"journal export-round"|"journal stats"|"journal day"|"config check"|"config show"|"config diff"|"config init"|"config key"|"staff keygen"|"staff add"|"staff disable"|"staff enable"|"staff pin"|"staff check"|"staff show"|"staff roll-out"|"link init"|"link status"|"link check"|"link backup"|"link restore"|"link journals"|"link accept"|"link resume"|"link retire"|"link transfer"|"link decommission"|"keys new"|"keys show"|"keys enrol"|"keys rotate"|"keys revoke"|"keys list"|"accounts add"|"accounts passwd"|"accounts unlock"|"accounts disable"|"accounts list"|"jackpot list"|"jackpot show"|"jackpot verify"|"jackpot approve"|"jackpot paid"|"jackpot reject"|"report pool"|"report hits"|"report table"|"report reconcile"|"report day"|"demo floor") key+=" ${COMP_WORDS[2]}" ;;
+      esac
+    fi
+    case "$key" in
+      "settle") options="--lines --json --help" files=1 ;;
+      "check-wagers") options="--json --help" files=1 ;;
+      "par") options="--config --json --svg --help" words="MBS3 PP6 NSW MEGA RICO" ;;
+      "chips") options="--help" words="keygen import mark show check diff roll-out export" ;;
+      "chips keygen") options="--secret --public --json --help" ;;
+      "chips import") options="--key --by --dry-run --reason --new --chips-of --json --help" files=1 ;;
+      "chips mark") options="--file --key --by --dry-run --reason --json --help" words="in-play stolen retired" files=1 ;;
+      "chips show") options="--pubkey --json --help" files=1 ;;
+      "chips check") options="--pubkey --at-least --json --help" files=1 ;;
+      "chips diff") options="--pubkey --json --help" files=1 ;;
+      "chips roll-out") options="--to --pubkey --approved-by --json --help" files=1 ;;
+      "chips export") options="--csv --pubkey --json --help" files=1 ;;
+      "table") options="--config --meter --selection --locked --help" ;;
+      "status") options="--config --socket --json --help" ;;
+      "shell") options="--config --socket --json --help" ;;
+      "firmware") options="--json --help" words="challenge" files=1 ;;
+      "doctor") options="--config --json --help" ;;
+      "bundle") options="--config --output --json --help" ;;
+      "retire") options="--config --json --help" ;;
+      "identity") options="--config --json --help" ;;
+      "journal") options="--help" words="verify tail export-round stats day" ;;
+      "journal verify") options="--expect --json --help" files=1 ;;
+      "journal tail") options="-n --follow -f --json --help" files=1 ;;
+      "journal export-round") options="--record --result --json --help" files=1 ;;
+      "journal stats") options="--json --help" files=1 ;;
+      "journal day") options="--csv --json --help" words="last now" files=1 ;;
+      "replay") options="--config --journal --key --closed-cards --at --seat --plain --json --help" words="last" ;;
+      "draws") options="--json --help" words="verify" files=1 ;;
+      "config") options="--help" words="check show diff init key" ;;
+      "config check") options="--no-files --json --help" files=1 ;;
+      "config show") options="--effective --origin --json --help" files=1 ;;
+      "config diff") options="--json --help" files=1 ;;
+      "config init") options="--game --output --simulator --json --help" ;;
+      "config key") options="--json --help" files=1 ;;
+      "staff") options="--help" words="keygen add disable enable pin check show roll-out" ;;
+      "staff keygen") options="--secret --public --json --help" ;;
+      "staff add") options="--key --by --pin-stdin --name --role --from --until --new --json --help" files=1 ;;
+      "staff disable") options="--key --by --json --help" files=1 ;;
+      "staff enable") options="--key --by --json --help" files=1 ;;
+      "staff pin") options="--key --by --pin-stdin --json --help" files=1 ;;
+      "staff check") options="--pubkey --json --help" files=1 ;;
+      "staff show") options="--pubkey --json --help" files=1 ;;
+      "staff roll-out") options="--to --pubkey --approved-by --json --help" files=1 ;;
+      "link") options="--config --help" words="init status check backup restore journals accept resume retire transfer decommission" ;;
+      "link init") options="--account --password-stdin --store --name --address --port --json --help" files=1 ;;
+      "link status") options="--config --socket --json --help" ;;
+      "link check") options="--config --json --help" ;;
+      "link backup") options="--config --json --help" files=1 ;;
+      "link restore") options="--why --by --passwords-stdin --config --json --help" files=1 ;;
+      "link journals") options="--config --socket --json --help" ;;
+      "link accept") options="--note --by --passwords-stdin --config --socket --json --help" ;;
+      "link resume") options="--skip --skip-hash --why --by --passwords-stdin --config --socket --json --help" ;;
+      "link retire") options="--why --by --passwords-stdin --config --socket --json --help" ;;
+      "link transfer") options="--cents --why --by --passwords-stdin --config --socket --json --help" ;;
+      "link decommission") options="--why --by --passwords-stdin --config --socket --json --help" ;;
+      "keys") options="--help" words="new show enrol rotate revoke list" ;;
+      "keys new") options="--secret --public --json --help" ;;
+      "keys show") options="--json --help" files=1 ;;
+      "keys enrol") options="--role --csv --by --passwords-stdin --config --socket --json --help" files=1 ;;
+      "keys rotate") options="--role --overlap-hours --by --passwords-stdin --config --socket --json --help" files=1 ;;
+      "keys revoke") options="--why --by --passwords-stdin --config --socket --json --help" ;;
+      "keys list") options="--config --socket --json --help" ;;
+      "accounts") options="--help" words="add passwd unlock disable list" ;;
+      "accounts add") options="--role --by --passwords-stdin --config --socket --json --help" ;;
+      "accounts passwd") options="--by --passwords-stdin --config --socket --json --help" ;;
+      "accounts unlock") options="--by --passwords-stdin --config --socket --json --help" ;;
+      "accounts disable") options="--by --passwords-stdin --config --socket --json --help" ;;
+      "accounts list") options="--config --socket --json --help" ;;
+      "jackpot") options="--help" words="list show verify approve paid reject" ;;
+      "jackpot list") options="--all --config --socket --json --help" ;;
+      "jackpot show") options="--config --socket --json --help" ;;
+      "jackpot verify") options="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
+      "jackpot approve") options="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
+      "jackpot paid") options="--note --by --passwords-stdin --password-file --config --socket --json --help" ;;
+      "jackpot reject") options="--why --by --passwords-stdin --password-file --config --socket --json --help" ;;
+      "evidence") options="--config --socket --backup --journal --frames --key --round --seat --since --time-zone --day-start --currency --output --json --help" ;;
+      "report") options="--help" words="pool hits table reconcile day" ;;
+      "report pool") options="--from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
+      "report hits") options="--from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
+      "report table") options="--par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
+      "report reconcile") options="--journal --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
+      "report day") options="--par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
+      "sim") options="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --http --help" words="fault do look list" ;;
+      "demo") options="--game --seed --no-colour --help" words="floor" ;;
+      "demo floor") options="--folder --rounds --seconds --players --pace --no-staff --help" ;;
+    esac
+    # The value of an option: files, one of some words, or what only a person knows.
+    case "$key $prev" in
+      "config init --game")
+        value=1 files=0 words="MBS3 PP6 NSW MEGA RICO" ;;
+      "staff add --role")
+        value=1 files=0 words="dealer games-supervisor casino-supervisor inspector technician" ;;
+      "keys enrol --role"|"keys rotate --role")
+        value=1 files=0 words="table sign server" ;;
+      "accounts add --role")
+        value=1 files=0 words="supervisor manager engineer auditor" ;;
+      "evidence --since")
+        value=1 files=0 words="beginning generation" ;;
+      "demo --game")
+        value=1 files=0 words="MBS3 MEGA NSW PP6 RICO" ;;
+      "par --config"|"par --svg"|"chips keygen --secret"|"chips keygen --public"|"chips import --key"|"chips mark --file"|"chips mark --key"|"chips show --pubkey"|"chips check --pubkey"|"chips diff --pubkey"|"chips roll-out --to"|"chips roll-out --pubkey"|"chips export --pubkey"|"table --config"|"status --config"|"status --socket"|"shell --config"|"shell --socket"|"doctor --config"|"bundle --config"|"bundle --output"|"retire --config"|"identity --config"|"replay --config"|"replay --journal"|"replay --key"|"config init --output"|"config init --simulator"|"staff keygen --secret"|"staff keygen --public"|"staff add --key"|"staff disable --key"|"staff enable --key"|"staff pin --key"|"staff check --pubkey"|"staff show --pubkey"|"staff roll-out --to"|"staff roll-out --pubkey"|"link --config"|"link status --config"|"link status --socket"|"link check --config"|"link backup --config"|"link restore --config"|"link journals --config"|"link journals --socket"|"link accept --config"|"link accept --socket"|"link resume --config"|"link resume --socket"|"link retire --config"|"link retire --socket"|"link transfer --config"|"link transfer --socket"|"link decommission --config"|"link decommission --socket"|"keys new --secret"|"keys new --public"|"keys enrol --csv"|"keys enrol --config"|"keys enrol --socket"|"keys rotate --config"|"keys rotate --socket"|"keys revoke --config"|"keys revoke --socket"|"keys list --config"|"keys list --socket"|"accounts add --config"|"accounts add --socket"|"accounts passwd --config"|"accounts passwd --socket"|"accounts unlock --config"|"accounts unlock --socket"|"accounts disable --config"|"accounts disable --socket"|"accounts list --config"|"accounts list --socket"|"jackpot list --config"|"jackpot list --socket"|"jackpot show --config"|"jackpot show --socket"|"jackpot verify --password-file"|"jackpot verify --config"|"jackpot verify --socket"|"jackpot approve --password-file"|"jackpot approve --config"|"jackpot approve --socket"|"jackpot paid --password-file"|"jackpot paid --config"|"jackpot paid --socket"|"jackpot reject --password-file"|"jackpot reject --config"|"jackpot reject --socket"|"evidence --config"|"evidence --socket"|"evidence --backup"|"evidence --journal"|"evidence --frames"|"evidence --key"|"evidence --output"|"report pool --config"|"report pool --socket"|"report pool --backup"|"report pool --output"|"report hits --config"|"report hits --socket"|"report hits --backup"|"report hits --output"|"report table --par"|"report table --config"|"report table --socket"|"report table --backup"|"report table --output"|"report reconcile --journal"|"report reconcile --config"|"report reconcile --socket"|"report reconcile --backup"|"report reconcile --output"|"report day --par"|"report day --config"|"report day --socket"|"report day --backup"|"report day --output"|"sim --layout"|"sim --run"|"sim --scenario"|"demo floor --folder")
+        value=1 words= files=1 ;;
+      "chips import --by"|"chips import --reason"|"chips import --new"|"chips import --chips-of"|"chips mark --by"|"chips mark --reason"|"chips check --at-least"|"chips roll-out --approved-by"|"table --meter"|"table --selection"|"journal verify --expect"|"journal tail -n"|"replay --at"|"replay --seat"|"staff add --by"|"staff add --name"|"staff add --from"|"staff add --until"|"staff add --new"|"staff disable --by"|"staff enable --by"|"staff pin --by"|"staff roll-out --approved-by"|"link init --account"|"link init --store"|"link init --name"|"link init --address"|"link init --port"|"link restore --why"|"link restore --by"|"link accept --note"|"link accept --by"|"link resume --skip"|"link resume --skip-hash"|"link resume --why"|"link resume --by"|"link retire --why"|"link retire --by"|"link transfer --cents"|"link transfer --why"|"link transfer --by"|"link decommission --why"|"link decommission --by"|"keys enrol --by"|"keys rotate --overlap-hours"|"keys rotate --by"|"keys revoke --why"|"keys revoke --by"|"accounts add --by"|"accounts passwd --by"|"accounts unlock --by"|"accounts disable --by"|"jackpot verify --note"|"jackpot verify --by"|"jackpot approve --note"|"jackpot approve --by"|"jackpot paid --note"|"jackpot paid --by"|"jackpot reject --why"|"jackpot reject --by"|"evidence --round"|"evidence --seat"|"evidence --time-zone"|"evidence --day-start"|"evidence --currency"|"report pool --from"|"report pool --to"|"report pool --time-zone"|"report pool --day-start"|"report pool --section"|"report hits --from"|"report hits --to"|"report hits --time-zone"|"report hits --day-start"|"report hits --section"|"report table --alarm-one-in"|"report table --from"|"report table --to"|"report table --time-zone"|"report table --day-start"|"report table --section"|"report reconcile --from"|"report reconcile --to"|"report reconcile --time-zone"|"report reconcile --day-start"|"report reconcile --section"|"report day --alarm-one-in"|"report day --from"|"report day --to"|"report day --time-zone"|"report day --day-start"|"report day --section"|"sim --game"|"sim --random"|"sim --players"|"sim --pace"|"sim --seed"|"sim --http"|"demo --seed"|"demo floor --rounds"|"demo floor --seconds"|"demo floor --players"|"demo floor --pace")
+        value=1 words= files=0 ;;
     esac
   fi
-  case "$prev" in
-    --game) words="MBS3 MEGA NSW PP6 RICO" chosen=1 ;;
-    --role) words="auditor casino-supervisor dealer engineer games-supervisor inspector manager server sign supervisor table technician" chosen=1 ;;
-    --since) words="beginning generation" chosen=1 ;;
-    --backup|--config|--csv|--folder|--frames|--journal|--key|--output|--par|--password-file|--pubkey|--public|--secret|--simulator|--socket|--svg|--to) words= files=1 ;;
-  esac
-  if (( files )) || [[ $chosen == 0 && -n $words && $cur != -* && COMP_CWORD -gt 2 ]]; then
-    COMPREPLY=($(compgen -f -- "$cur"))
+  if (( ! value )) && [[ $cur == -* || -z $words && $files == 0 ]]; then
+    words=$options files=0
+  fi
+  if (( files )); then
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    compopt -o filenames 2> /dev/null  # for files alone: a command may be called like a folder
   fi
   COMPREPLY+=($(compgen -W "$words" -- "$cur"))
 }
-complete -o filenames -F _underfelt underfelt
+complete -F _underfelt underfelt

@@ -21,6 +21,9 @@ LONGEST_FILE: Final = 1024
 KEY_CHARACTERS: Final = 40
 
 _OTHERS_MAY: Final = stat.S_IRWXG | stat.S_IRWXO
+_CREDENTIAL_MODE: Final = 0o440
+"""As systemd hands a file over: its access list lets one user in, and the group's bits show the
+mask of that list."""
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _ALPHABET: Final = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
@@ -100,6 +103,11 @@ def secret_path(where: str | Path, environ: Mapping[str, str] = os.environ) -> P
     return Path(folder) / text.removeprefix(CREDENTIAL)
 
 
+def _handed_over(path: Path) -> bool:
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    return bool(folder) and path.parent.resolve() == Path(str(folder)).resolve()
+
+
 def load_secret(path: Path) -> SecretKey:
     """Refuses a key that group or others may read, or that somebody else owns: it may be copied."""
     return SecretKey(_load(path, SECRET_WORD, secret=True))
@@ -136,7 +144,7 @@ def _load(path: Path, word: str, *, secret: bool) -> str:
         said = f"{error.strerror}; give a key file"
         raise KeyFileError("E-KEY-101", 66, path, said) from None
     mode = stat.S_IMODE(status.st_mode)
-    if secret and mode & _OTHERS_MAY:
+    if secret and mode & _OTHERS_MAY and not (mode == _CREDENTIAL_MODE and _handed_over(path)):
         said = f"mode {mode:04o}: group or others may use this secret key; chmod 0400"
         raise KeyFileError("E-KEY-102", 77, path, said)
     if secret and status.st_uid not in (0, os.geteuid()):

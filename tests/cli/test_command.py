@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from controller.cli import main
 
 COMMAND = [sys.executable, "-m", "controller.cli"]
 GAMES = ("MBS3", "PP6", "NSW", "MEGA", "RICO")
@@ -32,6 +35,30 @@ def test_an_unknown_command_is_a_usage_error_that_names_the_known_ones() -> None
     assert done.returncode == 64
     assert "'shuffle'" in done.stderr
     assert "settle" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["status", "identity", "retire", "table"])
+def test_a_file_that_cannot_be_used_is_named_and_no_output_is_blamed(
+    command: str, tmp_path: Path
+) -> None:
+    done = run(command, "--config", str(tmp_path))
+    assert done.returncode == 66
+    assert done.stderr == f"underfelt {command}: {tmp_path}: Is a directory\n"
+
+
+def test_a_file_that_somebody_may_not_read_is_a_matter_of_rights(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def load(path: str, *_more: object) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("controller.commands.status.load_live", load)
+    monkeypatch.setattr("controller.commands.table.load_live", load)
+    monkeypatch.setattr("controller.commands.table.keep_memory_private", lambda: None)
+    assert main(["status", "--config", "t.toml"]) == 77
+    assert capsys.readouterr().err == "underfelt status: t.toml: Permission denied\n"
+    assert main(["table", "--config", "t.toml"]) == 77
+    assert "underfelt doctor" in capsys.readouterr().err
 
 
 def test_version_is_that_of_the_package() -> None:

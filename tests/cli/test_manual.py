@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from controller.cli import COMMANDS
@@ -69,7 +71,7 @@ def completed(*words: str) -> list[str]:
         ["bash", "--norc", "-c", script, "bash", *words], text=True, capture_output=True, check=True
     )
     assert ran.stderr == ""
-    return ran.stdout.split()
+    return [line for line in ran.stdout.splitlines() if line]
 
 
 def test_the_completion_that_is_installed_is_the_one_printed() -> None:
@@ -86,6 +88,14 @@ def test_the_completion_that_is_installed_is_the_one_printed() -> None:
         (("underfelt", "doctor", "--j"), ["--json"]),
         (("underfelt", "config", "init", "--game", "R"), ["RICO"]),
         (("underfelt", "nothing", "x"), []),
+        (("underfelt", "par", ""), ["MBS3", "PP6", "NSW", "MEGA", "RICO"]),
+        (("underfelt", "draws", "veri"), ["verify"]),
+        (("underfelt", "sim", "l"), ["look", "list"]),
+        (("underfelt", "accounts", "add", "x", "--role", "s"), ["supervisor"]),
+        (("underfelt", "keys", "enrol", "--role", "si"), ["sign"]),
+        (("underfelt", "link", "accept", "8b0d", "--by", ""), []),
+        (("underfelt", "link", "--c"), ["--config"]),
+        (("underfelt", "doctor", ""), ["--config", "--json", "--help"]),
     ],
 )
 def test_a_real_bash_completes_commands_verbs_options_and_choices(
@@ -101,3 +111,24 @@ def test_files_are_completed_where_a_file_is_wanted(
     monkeypatch.chdir(tmp_path)
     assert completed("underfelt", "status", "--config", "ta") == ["table.toml"]
     assert completed("underfelt", "journal", "verify", "ta") == ["table.toml"]
+    assert completed("underfelt", "settle", "ta") == ["table.toml"]
+    assert completed("underfelt", "report", "day", "--from", "ta") == []
+    (tmp_path / "a b.json").touch()
+    assert completed("underfelt", "settle", "a") == ["a b.json"]
+
+
+def test_a_command_is_no_folder_of_the_same_name(tmp_path: Path) -> None:
+    """A real bash at a terminal, beside a folder that is called like a command."""
+    (tmp_path / "link").mkdir()
+    shell = pexpect.spawn(
+        "bash", ["--norc", "--noprofile", "-i"], cwd=str(tmp_path), encoding="utf-8", timeout=60,
+        env={"PATH": os.environ["PATH"], "TERM": "dumb", "PS1": "", "INPUTRC": "/dev/null"},
+    )  # fmt: skip
+    try:
+        shell.sendline(f"source {Path(ROOT) / 'docs/completion/underfelt.bash'}; echo rea''dy")
+        shell.expect("ready")
+        shell.send("underfelt lin\tX")
+        shell.expect("underfelt link(.)X")
+        assert shell.match.group(1) == " "
+    finally:
+        shell.close(force=True)

@@ -18,7 +18,7 @@ import zmq
 
 from controller.daemon.catalogue import UNKNOWN, said
 from controller.daemon.troubles import Trouble
-from controller.doctor.board import board, clock, sockets
+from controller.doctor.board import board, clock, sockets, supply
 from controller.doctor.buses import buses
 from controller.doctor.disk import disk
 from controller.doctor.lines import lines
@@ -136,6 +136,7 @@ ILL: dict[str, Harm] = {
     "E-DOC-054": lambda root: put(root, "/sys/class/thermal/thermal_zone0/temp", "81000"),
     "E-DOC-041": lambda root: put(root, "/proc/mounts", "/dev/mmcblk0p2 / ext4 ro,noatime 0 0\n"),
     "E-DOC-046": lambda root: put(root, "/proc/mounts", "tmpfs / tmpfs rw 0 0\n"),
+    "E-DOC-047": lambda root: put(root, "/sys/fs/ext4/mmcblk0p2/errors_count", "3\n"),
     "E-DOC-080": lambda root: put(root, "/sys/bus/usb/devices/usb1/authorized_default", "1"),
     "E-DOC-081": lambda root: put(root, "/proc/sys/kernel/core_pattern", "|/usr/lib/dump %P"),
 }
@@ -148,6 +149,58 @@ def test_each_illness_is_found_alone_and_says_what_to_do(code: str, root: Path) 
     assert [one.code for one in found] == [code]
     assert found[0].do
     assert said(code) is not UNKNOWN
+
+
+FIRMWARE = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+
+
+def test_other_boards_tell_their_supply_elsewhere(root: Path) -> None:
+    shutil.rmtree(root / "sys/devices")
+    assert supply(Machine(root)) is None
+    put(root, "/sys/class/hwmon/hwmon1/name", "rpi_volt\n")
+    put(root, "/sys/class/hwmon/hwmon1/in0_lcrit_alarm", "1\n")
+    assert [one.code for one in board(Machine(root))] == ["E-DOC-050"]
+    put(root, FIRMWARE.replace("soc", "soc@107c000000"), "10000\n")
+    assert [one.code for one in board(Machine(root))] == ["E-DOC-051"]
+
+
+def test_a_layout_that_looks_for_the_supply_of_another_board(root: Path) -> None:
+    layout = TableLayout("t", 7, Transport(throttled=FIRMWARE), (), {}, {})
+    assert list(buses(Machine(root), layout)) == []
+    (root / FIRMWARE.lstrip("/")).unlink()
+    put(root, FIRMWARE.replace("soc", "soc@107c000000"), "0\n")
+    (found,) = buses(Machine(root), layout)
+    assert (found.code, "soc@107c000000/" in found.detail) == ("E-DOC-055", True)
+
+
+@pytest.mark.parametrize("nonsense", ["", "zzz", "-1", "\0"])
+def test_a_board_that_talks_nonsense_ends_no_examination(root: Path, nonsense: str) -> None:
+    put(root, FIRMWARE, nonsense)
+    put(root, "/sys/class/thermal/thermal_zone0/temp", nonsense)
+    put(root, "/sys/block/mmcblk0/device/life_time", nonsense)
+    put(root, "/sys/block/mmcblk0/device/pre_eol_info", nonsense)
+    assert everything(Machine(root)) == []
+
+
+def test_a_login_that_somebody_enabled_on_a_line(root: Path) -> None:
+    tty = (root / "dev/underfelt/shoe").resolve().name
+    put(root, f"/etc/systemd/system/getty.target.wants/serial-getty@{tty}.service", "")
+    assert [one.code for one in lines(Machine(root), LAYOUT)] == ["E-DOC-013"]
+
+
+def test_a_bus_that_is_switched_on_but_has_no_device(root: Path) -> None:
+    (root / "dev/i2c-1").unlink()
+    put(root, "/sys/bus/i2c/devices/i2c-1/name", "bcm2835")
+    (found,) = buses(Machine(root), LAYOUT, real)
+    assert (found.code, "i2c-dev is not loaded" in found.detail) == ("E-DOC-020", True)
+
+
+def test_nobody_is_sent_into_the_group_of_root(root: Path) -> None:
+    (root / "dev/i2c-1").unlink()
+    put(root, "/dev/i2c-1", "")
+    (root / "dev/i2c-1").chmod(0o600)
+    (found,) = buses(stranger(root), LAYOUT, real)
+    assert found.detail == "/dev/i2c-1 has mode 0600 and no group for it: no udev rule gave it one"
 
 
 def test_a_file_in_place_of_a_port(root: Path) -> None:

@@ -234,4 +234,4 @@ def test_a_round_selection_is_no_setting_of_a_table() -> None:
 
 def test_every_prompt_can_be_printed() -> None:
     for code in TEXTS:
-        assert "{" not in text(fx.Prompt(code, 3, "detail"))
+        assert "{" not in text(fx.Prompt(code, 3, "1500"))

@@ -41,7 +41,7 @@ def test_a_session_at_a_serial_console(sitting: Sitting, tmp_path: Path) -> None
     assert "SHOE-1" in screen.until(r"round 0 [^>]*> ")
     # Where there are several, one Tab lists them.
     screen.child.send("dev\t")
-    screen.until(r"device +devices")
+    screen.until(r"device +devices[^>]*> device")
     screen.child.send("\x03")
     screen.until(r"round 0 [^>]*> ")
     # A long answer stops at each screen.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,23 @@ def test_from_the_first_person_to_the_table(desk: Office) -> None:
     target = str(desk.folder / "table.staff")
     code, out, _ = desk.run("roll-out", desk.register, "--to", target, *desk.public)
     assert (code, "version 5 is new here" in out) == (0, True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_table_that_could_read_its_register_can_read_the_next_one(desk: Office) -> None:
+    desk.add("1042", "--new", "SYD-1")
+    target = desk.folder / "table.staff"
+    rolled = ("roll-out", desk.register, "--to", str(target), *desk.public)
+    assert desk.run(*rolled)[0] == 0
+    os.chown(target, 0, 12_345)
+    desk.add("1043")
+    umask = os.umask(0o077)
+    try:
+        assert desk.run(*rolled)[0] == 0
+    finally:
+        os.umask(umask)
+    about = target.stat()
+    assert (about.st_gid, about.st_mode & 0o777) == (12_345, 0o640)
 
 
 def answer(done: tuple[int, str, str]) -> Any:

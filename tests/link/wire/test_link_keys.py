@@ -51,6 +51,17 @@ def test_the_fingerprint_is_that_of_the_bytes() -> None:
     assert keys.fingerprint(PUBLIC) == "ebb3af4dd99ceff3"
 
 
+def test_a_secret_that_systemd_hands_over_shows_the_mask_of_its_access_list(
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair[0].chmod(0o440)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(pair[0].parent))
+    assert keys.load_secret(pair[0]).reveal() == SECRET.encode()
+    pair[0].chmod(0o444)
+    with pytest.raises(keys.KeyFileError, match="E-KEY-102"):
+        keys.load_secret(pair[0])
+
+
 @pytest.mark.parametrize("mode", [0o440, 0o404, 0o600 | 0o020, 0o644])
 def test_a_secret_that_others_may_read_is_refused(pair: tuple[Path, Path], mode: int) -> None:
     pair[0].chmod(mode)
