@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Tests start hundreds of processes: none compiles the same modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills replays evidence slow bench docs clean peers

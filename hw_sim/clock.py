@@ -17,31 +17,28 @@ SECOND: Final = 1_000_000
 class Timer:
     """Something that will happen once, unless it is cancelled."""
 
-    __slots__ = ("_order", "action", "at_us")
+    __slots__ = ("action", "at_us")
 
-    def __init__(self, at_us: int, order: int, action: Callable[[], None] | None) -> None:
+    def __init__(self, at_us: int, action: Callable[[], None] | None) -> None:
         self.at_us = at_us
-        self._order = order
         self.action = action
 
     def cancel(self) -> None:
         self.action = None
 
-    def __lt__(self, other: Timer) -> bool:
-        return (self.at_us, self._order) < (other.at_us, other._order)
-
 
 class Clock:
     def __init__(self) -> None:
         self.now_us = 0
-        self._queue: list[Timer] = []
+        self._queue: list[tuple[int, int, Timer]] = []
+        """By time and the order of asking: tuples, because Python compares those by itself."""
         self._count = 0
 
     def at(self, at_us: int, action: Callable[[], None]) -> Timer:
         """Do this at a time; what is due at the same time happens in the order it was asked for."""
         self._count += 1
-        timer = Timer(max(at_us, self.now_us), self._count, action)
-        heapq.heappush(self._queue, timer)
+        timer = Timer(max(at_us, self.now_us), action)
+        heapq.heappush(self._queue, (timer.at_us, self._count, timer))
         return timer
 
     def after(self, delay_us: int, action: Callable[[], None]) -> Timer:
@@ -50,14 +47,14 @@ class Clock:
     @property
     def next_us(self) -> int | None:
         """When the next thing happens; None if nothing ever will."""
-        while self._queue and self._queue[0].action is None:
+        while self._queue and self._queue[0][2].action is None:
             heapq.heappop(self._queue)
-        return self._queue[0].at_us if self._queue else None
+        return self._queue[0][0] if self._queue else None
 
     def run_until(self, until_us: int) -> None:
         """Let everything happen that is due by then, and move the time there."""
         while (due := self.next_us) is not None and due <= until_us:
-            timer = heapq.heappop(self._queue)
+            *_, timer = heapq.heappop(self._queue)
             self.now_us = max(self.now_us, timer.at_us)
             if timer.action is not None:
                 timer.action()

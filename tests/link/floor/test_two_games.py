@@ -171,7 +171,13 @@ def won(result: dict[str, Any], seat: int) -> int:
     return cents
 
 
-@pytest.mark.parametrize("ties", PAID)
+EVERY_RUN = "same_cycle_full"
+"""The policy of every run; ``make slow`` plays the others, and the ledger's own tests have all."""
+
+
+@pytest.mark.parametrize(
+    "ties", [pytest.param(one, marks=() if one == EVERY_RUN else pytest.mark.slow) for one in PAID]
+)
 def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: Path) -> None:
     clock = Busy()
     with house_of(tmp_path, "mbs3", "mega") as house:
