@@ -43,3 +43,10 @@ def pytest_runtest_makereport(
         with Path(target).open("a", encoding="utf-8") as out:
             out.write(json.dumps(row) + os.linesep)
     return report
+
+
+@pytest.fixture
+def as_root() -> None:
+    """For what only root can do; nothing is left out in silence."""
+    if os.geteuid() != 0:
+        pytest.fail("needs root: run these tests as root")

@@ -138,7 +138,7 @@ def test_a_table_by_hand_has_no_service(root: Path) -> None:
     assert unit_of(Machine(root), root / "bench/t1/table.toml") is None
 
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+needs_root = pytest.mark.usefixtures("as_root")
 
 
 @needs_root

@@ -78,7 +78,7 @@ def test_from_the_first_person_to_the_table(desk: Office) -> None:
     assert (code, "version 5 is new here" in out) == (0, True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.usefixtures("as_root")
 def test_a_table_that_could_read_its_register_can_read_the_next_one(desk: Office) -> None:
     desk.add("1042", "--new", "SYD-1")
     target = desk.folder / "table.staff"
