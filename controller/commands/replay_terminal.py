@@ -63,9 +63,9 @@ class _Asking:
 
     def __call__(self, question: str) -> str:
         termios.tcsetattr(self._source, termios.TCSADRAIN, self._before)
-        sys.stdout.write(f"\r\x1b[K{question}")
-        sys.stdout.flush()
         try:
+            sys.stdout.write(f"\r\x1b[K{question}")
+            sys.stdout.flush()
             line = os.read(self._source, 256)
         except KeyboardInterrupt:  # the question is taken back, not the replay
             line = b""

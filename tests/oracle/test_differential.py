@@ -26,7 +26,7 @@ from .generator import GAMES, make
 from .hand_values import UndecidedError
 from .malformed import MalformedError
 
-ROUNDS = int(os.environ.get("UNDERFELT_ROUNDS", "2500"))
+ROUNDS = int(os.environ.get("UNDERFELT_ROUNDS", "1000"))
 SEED = int(os.environ.get("UNDERFELT_SEED", "1"))
 CLAUSES = frozenset(
     (Path(__file__).parent.parent / "contract" / "clause_ids.txt").read_text().split()

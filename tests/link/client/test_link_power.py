@@ -78,7 +78,9 @@ def test_the_power_goes_at_every_disk_call_around_lock_and_claim() -> None:
             assert differences(expected, table.writer.core.state.history[0].result) == [], cut
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
+)
 def test_line_server_and_table_go_down_in_any_order(seed: int) -> None:
     """With the power cut somewhere after the lock as well."""
     random = Random(f"{SEED} {seed}")
