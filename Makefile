@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills replays evidence slow bench docs clean peers
+.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills replays idle evidence slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ kills: setup ## a thousand kills of link server and tables under load: make kill
 
 replays: setup ## a thousand random rounds replayed from their journals: make replays ROUNDS=1000
 	$(BIN)/python -m tests.replays.run --rounds $(or $(ROUNDS),1000) --report docs/reports/replays.md
+
+idle: setup ## idle tables with every device under the unit's watchdog, in real time: make idle MINUTES=10
+	$(BIN)/python -m tests.idle.run --minutes $(or $(MINUTES),10) --report docs/reports/idle.md
 
 evidence: setup ## packs of random floors, and a thousand single-byte changes of them: make evidence CHANGES=1000
 	$(BIN)/python -m tests.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md

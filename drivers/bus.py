@@ -84,6 +84,10 @@ class BusMachine:
     def chips(self) -> list[ChipDriver]:
         return [place.chip for place in self._places]
 
+    def due_us(self) -> dict[str, int]:
+        """When each chip's next batch should run."""
+        return {place.chip.name: place.due_us for place in self._places}
+
     @property
     def stuck(self) -> bool:
         return self._stuck is not None

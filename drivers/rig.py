@@ -64,8 +64,10 @@ class Rig:
         """When each line wants to go on: asked of it when something has happened to it."""
         self._others_due = NEVER
         """The same for bus, pins and supply, whichever is first."""
+        self._ran_us = dict.fromkeys(self.lines, 0)
+        """When something last happened to each line."""
         for name in self.lines:
-            self._note_due(name)
+            self._note_due(name, 0)
         self._note_others()
 
     @property
@@ -116,7 +118,7 @@ class Rig:
         return self._from_line(name, line.challenge(nonce, digest, now_us), now_us)
 
     def _from_line(self, name: str, actions: list[object], now_us: int) -> list[object]:
-        self._note_due(name)
+        self._note_due(name, now_us)
         out: list[object] = []
         for action in actions:
             match action:
@@ -129,7 +131,8 @@ class Rig:
                     out += self.field.heard(action, now_us)
         return out
 
-    def _note_due(self, name: str) -> None:
+    def _note_due(self, name: str, now_us: int) -> None:
+        self._ran_us[name] = now_us
         due_us = self.lines[name].wake_us
         self._due[name] = NEVER if due_us is None else due_us
 
@@ -194,6 +197,18 @@ class Rig:
         if self._turns is not None:
             out += self._turns.order(order, now_us)
         return out + self._next_batch(now_us)
+
+    def due_us(self) -> dict[str, int]:
+        """When each device's loop should run next; devices that wait for bytes alone are left out.
+
+        A driver that wants to run at once is due when it last ran, and is late only if nobody lets
+        it."""
+        found = {n: max(due, self._ran_us[n]) for n, due in self._due.items() if due != NEVER}
+        found.update(self.bus.due_us())
+        for machine in (self.pins, self.supply):
+            if machine is not None:
+                found[machine.name] = machine.wake_us
+        return found
 
     def counters(self) -> dict[str, Counters]:
         """What went over every wire, by device."""

@@ -1,4 +1,4 @@
-"""Feeds systemd's watchdog: only while the writer passes and every device's polling goes on.
+"""Feeds systemd's watchdog: only while the writer passes and no device's loop is late.
 
 A device that has been given up (its state is unknown or locked) is not waited for.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from controller.daemon.notify import Notifier, Watchdog
-from controller.daemon.runtime import Runtime
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
 
@@ -18,43 +17,58 @@ GIVEN_UP: Final = ("unknown", "locked")
 DEFAULT_US: Final = 5_000_000
 
 
+class Working(Protocol):
+    """What the pulse must know of the daemon's event loop."""
+
+    groups: int
+
+    @property
+    def status(self) -> Mapping[str, Any]: ...
+
+    @property
+    def is_idle(self) -> bool: ...
+
+
 class Pulse:
-    def __init__(self, runtime: Runtime, rig: Rig, notifier: Notifier) -> None:
+    """``at_us``: the time on the devices' clock; by default now."""
+
+    def __init__(
+        self, runtime: Working, rig: Rig, notifier: Notifier, at_us: int | None = None
+    ) -> None:
         self._runtime = runtime
         self._rig = rig
         self._notifier = notifier
-        names = [name for name in rig.counters() if name != "bus"]
         period_us = notifier.watchdog_us or DEFAULT_US
-        self.watchdog = Watchdog(names, period_us, now_us())
-        self._interval_s = period_us / 12_000_000
-        self._seen: dict[str, int] = {}
+        self.watchdog = Watchdog(period_us, now_us() if at_us is None else at_us)
+        self.interval_us = period_us // 12
+        """How often to look."""
         self._groups = -1
         self.fed = 0
 
     async def run(self) -> None:
         while True:
-            self.look(self._runtime.status)
-            await asyncio.sleep(self._interval_s)
+            self.look(now_us())
+            await asyncio.sleep(self.interval_us / 1_000_000)
 
-    def look(self, status: Mapping[str, Any]) -> None:
-        """One look at everybody's counters; feed if all have moved."""
-        for name, counters in self._rig.counters().items():
-            total = sum(counters.values())
-            if name != "bus" and self._seen.get(name) != total:
-                self._seen[name] = total
-                self.watchdog.iterated(name)
-        devices = status.get("devices", {})
-        for name in self._seen:
-            told = devices.get(name)  # None: a port that never opened has never said anything
-            if told is None or told["state"] in GIVEN_UP:
-                self.watchdog.declared_failed(name)
+    def look(self, at_us: int) -> None:
+        """One look at everybody; feed if the writer has passed and no loop is late."""
+        status = self._runtime.status
         if self._runtime.groups != self._groups or self._runtime.is_idle:
             self._groups = self._runtime.groups
             self.watchdog.writer_passed()
-        if self.watchdog.feed_now(now_us()):
+        if self.watchdog.feed_now(self.due_us(status), at_us):
             self.fed += 1
             self._notifier.feed()
             self._notifier.status(status_line(status))
+
+    def due_us(self, status: Mapping[str, Any]) -> dict[str, int]:
+        """When each loop wants to run next, without the devices that have been given up."""
+        devices = status.get("devices", {})
+        return {
+            name: due_us
+            for name, due_us in self._rig.due_us().items()
+            if name in devices and devices[name]["state"] not in GIVEN_UP
+        }
 
 
 def status_line(status: Mapping[str, Any]) -> str:

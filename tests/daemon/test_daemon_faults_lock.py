@@ -26,6 +26,7 @@ from controller.rules.engine.state import Phase
 from controller.table.staff import DEALER_1
 from drivers.orders import EnableAcceptors, LockCards, ShowPrompt
 from drivers.readings import KeyPressed
+from drivers.transport.clock import now_us
 from hw_sim.scenario import HERE, find, load
 from tests.e2e.keeper import Listening
 from tests.e2e.table import ROOT, command, configure, environment
@@ -119,19 +120,18 @@ def test_a_hung_writer_starves_the_watchdog_and_dead_devices_do_not(
 ) -> None:
     listening = Listening(tmp_path / "notify")
     notifier = Notifier(str(tmp_path / "notify"), 3 * SECOND)
-    clock = [0]
-    monkeypatch.setattr(pulses, "now_us", lambda: clock[0])
+    clock = [now_us()]
     at_work, gate = threading.Event(), threading.Event()
 
     async def run(table: starting.Started) -> None:
         runtime = Runtime(table.writer, table.rig, config.layout)
-        pulse = pulses.Pulse(runtime, table.rig, notifier)
+        pulse = pulses.Pulse(runtime, table.rig, notifier, clock[0])
 
         def fed(seconds: int) -> int:
             times = 0
             for _ in range(seconds):
                 clock[0] += SECOND
-                pulse.look(runtime.status)
+                pulse.look(clock[0])
                 times += listening.look()
             return times
 
@@ -159,7 +159,7 @@ def test_a_hung_writer_starves_the_watchdog_and_dead_devices_do_not(
         await until(at_work.is_set)
         fed(2)  # what passed before it hung still counts once
         assert fed(60) == 0
-        assert "writer" in pulse.watchdog.waiting_for()
+        assert "writer" in pulse.watchdog.waiting_for({}, clock[0])
         gate.set()
         await until(lambda: runtime.is_idle)
         assert fed(3) > 0

@@ -15,6 +15,7 @@ import time
 import tomllib
 import urllib.request
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -83,6 +84,8 @@ class Keeper:
         self.program = ROOT
         self.exits: list[tuple[int, str]] = []
         """Exit code and standard error of every one that ended."""
+        self.watchdog_us = 1_500_000
+        """What systemd would write into WATCHDOG_USEC."""
         self.notified = Listening(run / "notify")
         self._said = run / "stderr"
         self.process: subprocess.Popen[str] | None = None
@@ -94,7 +97,7 @@ class Keeper:
         return self.process.pid
 
     def start(self) -> None:
-        watched = {"NOTIFY_SOCKET": str(self.notified.path), "WATCHDOG_USEC": "1500000"}
+        watched = {"NOTIFY_SOCKET": str(self.notified.path), "WATCHDOG_USEC": str(self.watchdog_us)}
         # A file, as nobody empties a pipe while the people play.
         with (
             self._said.open("w", encoding="utf-8") as errors,
@@ -156,14 +159,16 @@ class Sitting:
         *,
         game: str = "MBS3",
         like: str = "",
+        layout: str = "",
         shim: str = "",
         sim_shim: str = "",
     ) -> None:
         """Without a scenario there are the devices and nobody plays: those of a game's own table,
-        or of the table of the scenario that it is ``like``."""
+        or of the table of the scenario that it is ``like``; ``layout`` names another one."""
         self.run = run
         self.scenario = load(find(scenario)) if scenario else None
         plain = self.scenario or load(find(like or f"{game.lower()}-plain"))
+        plain = replace(plain, table=layout or plain.table)
         what = ["--layout", str(plain.layout_path)]
         if scenario:
             what = ["--scenario", str(find(scenario))]
