@@ -204,7 +204,8 @@ def test_no_community_card_is_turned_that_did_not_come_from_the_device() -> None
     croupier.turn(1)
     croupier.decide()
     refusal = refused(croupier.try_(f.CommunityTurned(2)))
-    assert refusal == fx.Refused("that card has not come from the device", "NSW-3.6")
+    said = "that card has not come from the device: report the count"
+    assert refusal == fx.Refused(said, "NSW-3.6")
 
 
 # --- shuffle and cut ---------------------------------------------------------------------------

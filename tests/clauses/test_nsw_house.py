@@ -179,6 +179,19 @@ def test_three_rounds_without_a_wager_while_all_others_play_are_told_to_the_deal
     assert noticed == [[], [], notice, [], [], [], notice]
 
 
+def test_betting_called_off_before_the_first_card_counts_as_no_round_without_a_wager() -> None:
+    six = (1, 2, 3, 5, 6, 7)
+    croupier = table("NSW")
+    for _ in range(3):
+        croupier.prepare()
+        croupier.bets({number: base(1000) for number in six})
+        effects = croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+        croupier.clear_table()
+        effects += croupier.do(f.VoidCleared())
+        assert [e for e in effects if isinstance(e, fx.Prompt) and e.code == "idle"] == []
+    assert croupier.state.idle == {}
+
+
 # --- disputes and the record -------------------------------------------------------------------
 
 

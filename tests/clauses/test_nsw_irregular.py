@@ -308,18 +308,22 @@ def test_void_means_no_win_no_loss_and_every_stake_back() -> None:
 
 
 @pytest.mark.clause("NSW-1.1-round")
-def test_before_the_first_card_there_is_no_round_and_a_void_leaves_no_record() -> None:
+def test_before_the_first_card_no_round_is_in_play_and_a_void_only_calls_the_betting_off() -> None:
     croupier = locked()
     assert croupier.state.in_play is False
+    forfeit = f.OutcomeInvalidated("fraud", forfeit_seats=(2,))
+    assert refused(croupier.try_(forfeit, SUPERVISOR)).clause == "NSW-1.1-round"
     effects = croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
     assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
     croupier.do(f.VoidCleared())
     assert croupier.state.phase is Phase.IDLE
-    assert croupier.state.history == ()
+    (archive,) = croupier.state.history
+    assert (archive.round_no, archive.result["round_status"]) == (1, "void")
+    assert [seat["cards"] for seat in archive.record["round"]["seats"]] == [[], [], []]
     croupier = locked()
     croupier.do(f.CardDrawn(HiddenCard(cards("Tc")[0])), SHOE)
     assert croupier.state.in_play is True
-    croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    croupier.do(f.OutcomeInvalidated("fraud", forfeit_seats=(2,)), SUPERVISOR)
     croupier.do(f.VoidCleared())
-    assert [archive.result["round_status"] for archive in croupier.state.history] == ["void"]
+    assert [archive.result["house_net"] for archive in croupier.state.history] == [3000]
     assert croupier.state.in_play is False

@@ -37,12 +37,14 @@ class Chaos(Croupier):
         for _ in range(most_steps):
             if len(self.state.history) > closed:
                 return True
-            if self.rng.random() < self.mischief:
-                what, by = random_fact(self)
-                self.try_(what, by)
-            else:
-                self.natural()
+            self.step_once()
         return len(self.state.history) > closed
+
+    def step_once(self) -> None:
+        if self.rng.random() < self.mischief:
+            self.try_(*random_fact(self))
+        else:
+            self.natural()
 
     def natural(self) -> None:
         {
@@ -110,7 +112,11 @@ class Chaos(Croupier):
         before = len(self.state.drawn)
         self._deal()
         if len(self.state.drawn) == before:
-            self.try_(f.DeckShuffled(self.state.deck.name or "red"), SHOE)
+            deck = self.state.deck.name or "red"
+            self.try_(f.DeckChecked(deck, passed=True), SUPERVISOR)
+            self.try_(f.DeckShuffled(deck), SHOE)
+            self.try_(f.DeckCut())
+            self.try_(f.ShufflerReady(), SHOE)
 
     def _deciding(self) -> None:
         spot = spot_of(self.state.phase)
@@ -126,7 +132,8 @@ class Chaos(Croupier):
                 self.take(apart[0], spot)
         else:
             number: Any = 1 if self.is_in(Phase.DECISION_1) else 2
-            self.try_(f.CommunityTurned(number))
+            if any(isinstance(e, fx.Refused) for e in self.try_(f.CommunityTurned(number))):
+                self.try_(f.CountFound(None, number - 1))
 
     def _acting(self) -> None:
         table = self.state.showdown
@@ -210,6 +217,30 @@ def random_wagers(croupier: Chaos) -> dict[int, dict[str, int]]:
     return placed
 
 
+def _of_the_table(croupier: Chaos, seat: int, cents: int) -> tuple[Callable[[], f.What], ...]:
+    rng, yes = croupier.rng, croupier.rng.random() < 0.5
+    return (
+        f.CountOrdered,
+        lambda: f.BreachNoted((seat,), "x"),
+        lambda: f.SignShown("higher minimum"),
+        lambda: f.LimitsChanged(None, cents or None),
+        f.ProgressiveOpened,
+        lambda: f.DeckChecked(rng.choice(("red", "blue")), yes),
+        lambda: f.DeckShuffled(rng.choice(("red", "blue"))),
+        f.DeckCut,
+        lambda: f.DecksLoaded("red", "red" if yes else "blue"),
+        f.ShufflerReady,
+        f.LinkRestored,
+        lambda: f.SeatReadmitted(seat),
+        lambda: f.SelectionCommitted("x"),
+        lambda: f.SelectionRevealed(Card(rng.randrange(52)), seat),
+        lambda: f.CardCorrected(seat, rng.randint(1, 3), Card(rng.randrange(52))),
+        lambda: f.DisputeDecided(seat, "x"),
+        lambda: f.AwardChanged("a", "rejected", cents),
+        lambda: f.MysteryWon(croupier.state.round_no, seat, "m", "mini", cents),
+    )
+
+
 def random_fact(croupier: Chaos) -> tuple[f.What, f.Source]:
     """Any fact, mostly nonsense; the person is often one who may declare it."""
     rng = croupier.rng
@@ -270,6 +301,7 @@ def random_fact(croupier: Chaos) -> tuple[f.What, f.Source]:
         lambda: f.TimerFired("vacancy"),
         lambda: f.DeckChanged(rng.choice(("red", "blue"))),
         f.DealConfirmed,
+        *_of_the_table(croupier, seat, cents),
     )
     what = rng.choice(makers)()
     by: f.Source

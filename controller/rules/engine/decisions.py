@@ -121,7 +121,7 @@ def community_turned(state: TableState, what: f.CommunityTurned, _: f.Fact) -> S
         raise Refusal(f"seat {named}: chips and console disagree", clause)
     community = assign(state).community
     if len(community) < what.number:
-        raise Refusal("that card has not come from the device", "NSW-3.6")
+        raise Refusal("that card has not come from the device: report the count", "NSW-3.6")
     hidden = community[what.number - 1]
     if open_twice(state, (hidden,)) is not None:
         return freeze(state, OPEN_TWICE, NAMED_WRONG, ForeignCard(), (hidden,))

@@ -13,7 +13,7 @@ from controller.rules.book import BASE_SPOTS, DOLLAR
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.awards import withdrawn
+from controller.rules.engine.awards import ONLY_VOID, withdrawn
 from controller.rules.engine.common import (
     Refusal,
     Step,
@@ -62,7 +62,7 @@ def happened(state: TableState, event: ev.Event) -> Step:
         match ruling:
             case AskSupervisor(_, question):
                 proposal = _proposal(state, event)
-                return freeze(state, question + proposal, PLAY_ON_OR_VOID, event)
+                return freeze(state, question + proposal, _answers(state, event), event)
             case VoidHand(seat, clause):
                 state, more = void_hand(state, seat, clause or "")
                 effects += more
@@ -83,6 +83,12 @@ def happened(state: TableState, event: ev.Event) -> Step:
         state, more = judged_again(state, voided)
         return state, (*effects, *more)
     return state, (*effects, *next_prompt(state))
+
+
+def _answers(state: TableState, event: ev.Event) -> tuple[str, ...]:
+    """Ricochet is played with one ante for all: with another one on the table it cannot go on."""
+    wrong_ante = isinstance(event, ev.UnequalWagers) and state.rules.book.family == "ricochet"
+    return ONLY_VOID if wrong_ante else PLAY_ON_OR_VOID
 
 
 def _rulings(state: TableState) -> list[Ruling]:

@@ -357,6 +357,8 @@ def close_round(state: TableState) -> Step:
 
 def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:
     """Rounds without a wager at a seat while all others were in use (NSW-14.9)."""
+    if state.rules.book.in_play_from_first_card and not state.in_play:
+        return dict(state.idle), ()  # betting called off before the first card is no round played
     everybody = set(range(1, state.rules.table.seats + 1))
     empty = everybody - set(state.seats)
     idle = dict.fromkeys(everybody, 0)
@@ -372,9 +374,6 @@ def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:
 def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
     if state.rules.table.after_void == "clear" and any(state.spots.values()):
         raise Refusal("wagers still lie on the table", state.rules.book.round_clauses.round)
-    if state.rules.book.in_play_from_first_card and not state.in_play:
-        # Before the first card there was no round: nothing is recorded (NSW-1.1-round).
-        return replace(state, phase=Phase.IDLE), (fx.Prompt("shuffle"),)
     return close_round(state)
 
 
