@@ -1202,10 +1202,12 @@ def figures(server: Row | None, table: Row | None, manifest: Row) -> dict[str, s
         said |= {
             "amount": money(award["cents"]), "jackpot": money(award["jackpot_cents"]),
             "approved": " and ".join(f"{by} ({role})" for by, role in people) or "nobody",
-            "state": award["state"], "held": exact(sum(line["units"] for line in lines)),
-            "contributed": exact(sum(x["units"] for x in lines if x["why"] == "contribution")),
-            "chain": f"{server['last']}:{server['chain']}",
+            "state": award["state"], "chain": f"{server['last']}:{server['chain']}",
         }  # fmt: skip
+        if server["lines"] is not None:  # a claim that was never locked is made of nothing yet
+            put = [line["units"] for line in lines if line["why"] == "contribution"]
+            said["held"] = exact(sum(line["units"] for line in lines))
+            said["contributed"] = exact(sum(put))
     if table is not None and "cards" in table:
         said["cards"] = " ".join(str(card) for card in table["cards"])
     return said

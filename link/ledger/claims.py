@@ -213,6 +213,7 @@ def _settle(state: State, level: Level, messages: list[Message], jackpot_cents: 
 
 def fund(state: State, level: Level, held: Held, cents: int) -> None:
     """Set the award's money aside: from the jackpot as far as it goes, then from the house."""
+    state.flush(level)  # contributions before a lock are entries of their own, also if it pays 0
     there = min(cents, to_cents(level.balances[DISPLAY]))
     state.move(level, DISPLAY, PENDING, to_units(there), "award", award=held.award)
     state.move(level, HOUSE, PENDING, to_units(cents - there), "top-up", award=held.award)

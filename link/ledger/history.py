@@ -206,7 +206,8 @@ def check_replay(history: History, sealer: Sealer | None = None) -> Ledger:
     levels = {(row.pool, row.level): row for row in history.levels}
     awards = {row.award: row for row in history.awards}
     _same("entries", entries, stored)
-    _same("steps", steps, list(history.steps))
+    # Steps of several awards in one event have no order of record among each other.
+    _same("steps", sorted(steps, key=_place), sorted(history.steps, key=_place))
     _same("alarms", alarms, list(history.alarms))
     _same("levels", {(a.pool, a.name): a.row() for a in state.levels()}, levels)
     _same("journals", {n: _told(j.row()) for n, j in state.journals.items()},
@@ -227,6 +228,10 @@ def _summed(entry: Entry) -> tuple[object, ...]:
         entry.why,
         entry.award,
     )
+
+
+def _place(step: AwardStep) -> tuple[int, str, int]:
+    return step.event, step.award, step.step
 
 
 def _told(row: JournalRow) -> JournalRow:

@@ -22,6 +22,7 @@ from controller.evidence.pack import lines, manifest_of, seal, whole, write
 from controller.evidence.page import page_html
 from controller.evidence.server import server_half
 from link.commands.report_source import StoreSource
+from link.ledger.orders import Reject
 from record import verify_evidence as v
 from tests.evidence.changes import missed
 from tests.evidence.house import BURNT, CLOCK, House, random_house
@@ -168,6 +169,30 @@ def test_lines_of_other_pools_are_not_kept(tmp_path: Path) -> None:
     assert {name for name, _ in derived.lines} == {"pool"}
     assert derived.found == half.lines != []
     house.close()
+
+
+@pytest.mark.parametrize("ending", ["waits", "rejected", "withdrawn"])
+def test_a_claim_that_was_never_locked_has_its_evidence(tmp_path: Path, ending: str) -> None:
+    """It has no amount and nothing that it is made of; the pack says so and verifies."""
+    made = House(tmp_path, pool(terms(ties="share", tie_ms=50), tables=("T1",)))
+    made.join("T1")
+    table = made.table("T1")
+    table.open_bets()
+    made.bet("T1", 1, 4)
+    table.deal({4: "royal flush"})
+    made.claim("T1", 1, (4, "royal flush"))
+    if ending == "rejected":
+        made.order(Reject("pool/1/1", "a dead hand"))
+    elif ending == "withdrawn":
+        made.withdraw("T1", 1, 4)
+    made.tell("T1", table.close(1, {4: "royal flush"}, {}))
+    made.pack("pool/1/1", tmp_path / "pack")
+    found = v.verify(tmp_path / "pack")
+    assert found["problems"] == []
+    assert (found["amount_cents"], found["lines"]) == (0, [])
+    assert found["state"] == {"waits": "claimed"}.get(ending, ending)
+    assert "it has no amount yet" in (tmp_path / "pack" / v.PAGE).read_text()
+    made.close()
 
 
 def test_one_half_is_enough_and_the_other_is_said_to_be_missing(
