@@ -79,8 +79,10 @@ def main(argv: list[str] | None = None) -> int:
         return EX_OK
     command = COMMANDS.get(arguments[0])
     if command is None:
-        known = ", ".join(COMMANDS)
-        print(f"underfelt: no command {arguments[0]!r}; commands: {known}", file=sys.stderr)
+        from record.words import did_you_mean
+
+        said = did_you_mean(arguments[0], COMMANDS, "commands:")
+        print(f"underfelt: no command {arguments[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     if sys.stdout is None:
         print("underfelt: standard output is closed", file=sys.stderr)

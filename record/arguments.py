@@ -6,7 +6,9 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
+
+from record.places import CONFIGS, Kind, NotFound, find_place
 
 EX_USAGE: Final = 64
 WIDTH: Final = 78
@@ -27,6 +29,24 @@ class Arguments(argparse.ArgumentParser):
             **more,
         )
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        options = super().parse_args(args, namespace)
+        wanted: _Wanted | None = vars(options).pop("wanted", None)
+        if wanted is None or options.config is not None:
+            return options
+        if any(getattr(options, name) for name in wanted.instead):
+            return options
+        try:
+            found = find_place(wanted.kind, wanted.instead)
+        except NotFound as missing:
+            if wanted.needed:
+                self.error(str(missing))
+            return options
+        options.config = found.config or None
+        if found.socket:
+            options.socket = found.socket
+        return options
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         if Arguments.declared is not None:
             Arguments.declared(self)
@@ -36,3 +56,22 @@ class Arguments(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         print(f"{self.prog}: {message}", file=sys.stderr)
         sys.exit(EX_USAGE)
+
+
+class _Wanted(NamedTuple):
+    kind: Kind
+    instead: tuple[str, ...]
+    needed: bool
+
+
+def add_config(
+    parser: argparse.ArgumentParser, kind: Kind, help_: str, *instead: str, needed: bool = True
+) -> None:
+    """``--config FILE``; without it, the environment's or the only one of this machine.
+
+    ``instead``: other options that name the place, so that no configuration is looked for. With
+    ``needed`` false a command can do without one.
+    """
+    said = f"{help_} (or {kind.variable}, or the only one in {CONFIGS})"
+    parser.add_argument("--config", metavar="FILE", help=said)
+    parser.set_defaults(wanted=_Wanted(kind, instead, needed))

@@ -11,7 +11,8 @@ from controller.bundle.make import CODE, CannotWrite, make, send
 from controller.cli import EX_OK
 from controller.shell.render.house import bundle as lines_of
 from controller.shell.render.render import printable
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
+from record.places import TABLE
 
 EX_CANTCREAT: Final = 73
 PIPE: Final = "-"
@@ -40,9 +41,7 @@ examples:
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt bundle", "Pack what a far-off engineer needs to see.", EPILOG)
-    parser.add_argument(
-        "--config", metavar="FILE", type=Path, required=True, help="the table's configuration"
-    )
+    add_config(parser, TABLE, "the table's configuration")
     parser.add_argument("--output", metavar="FILE", help="a new .tar.gz; - for standard output")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(argv)
@@ -51,9 +50,9 @@ def run(argv: list[str]) -> int:
         parser.error("--output -: an archive is nothing for a terminal; put >FILE behind it")
     try:
         if piped:
-            told = send(options.config, sys.stdout.buffer)
+            told = send(Path(options.config), sys.stdout.buffer)
         else:
-            told = make(options.config, Path(options.output) if options.output else None)
+            told = make(Path(options.config), Path(options.output) if options.output else None)
     except CannotWrite as error:
         print(f"underfelt bundle: {error} ({CODE})", file=sys.stderr)
         return EX_CANTCREAT

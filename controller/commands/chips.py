@@ -40,6 +40,7 @@ from controller.cli import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_NOINPUT, EX_OK, E
 from controller.commands import chips_text as say
 from controller.commands.io import Unreadable, read_lines
 from record.arguments import Arguments
+from record.words import did_you_mean
 
 EX_CANTCREAT: Final = 73
 EX_NOPERM: Final = 77
@@ -77,8 +78,8 @@ def run(argv: list[str]) -> int:
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
         return EX_OK if argv else EX_USAGE
     if argv[0] not in VERBS:
-        known = ", ".join(VERBS)
-        print(f"underfelt chips: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        said = did_you_mean(argv[0], VERBS, "verbs:")
+        print(f"underfelt chips: no verb {argv[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(

@@ -24,6 +24,7 @@ from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
 from controller.rules.settings import ALL
 from record.arguments import Arguments
+from record.words import did_you_mean
 
 EX_CANTCREAT: Final = 73
 _MOMENTS: Final = {
@@ -50,8 +51,8 @@ def run(argv: list[str]) -> int:
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
         return EX_OK if argv else EX_USAGE
     if argv[0] not in VERBS:
-        known = ", ".join(VERBS)
-        print(f"underfelt config: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        said = did_you_mean(argv[0], VERBS, "verbs:")
+        print(f"underfelt config: no verb {argv[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(

@@ -12,7 +12,8 @@ from typing import Final
 from controller.cli import EX_OK
 from controller.daemon.troubles import MARKS, Trouble, ill
 from controller.doctor.examine import Examined, examine
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
+from record.places import TABLE
 
 EX_TROUBLE: Final = 1
 EPILOG: Final = """\
@@ -33,11 +34,11 @@ examples:
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt doctor", "Find what is wrong on this machine.", EPILOG)
-    parser.add_argument("--config", metavar="FILE", type=Path, help="the table's configuration")
+    add_config(parser, TABLE, "the table's configuration", needed=False)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(argv)
     found: list[Examined] = []
-    for one in examine(options.config):
+    for one in examine(Path(options.config) if options.config else None):
         found.append(one)
         if not options.json:
             print("\n".join(told(one, width())), flush=True)

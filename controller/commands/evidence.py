@@ -19,8 +19,9 @@ from controller.evidence.frames import frame_rows
 from controller.evidence.pack import write
 from controller.evidence.parts import Parts
 from controller.evidence.table import claim_in, table_half
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
 from record.journal import JournalError
+from record.places import LINK
 from record.verify_evidence import verify
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def run(argv: list[str]) -> int:
 
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("award", metavar="AWARD", help="as `underfelt jackpot list` names it")
-    parser.add_argument("--config", metavar="FILE", help="link.toml of the server")
+    add_config(parser, LINK, "link.toml of the server", "socket", "backup", needed=False)
     parser.add_argument("--socket", metavar="PATH", help="the server's control socket, instead")
     parser.add_argument("--backup", metavar="FILE", help="a backup of a SQLite store, instead")
     parser.add_argument("--journal", metavar="DIR", type=Path, help="the table's journal")

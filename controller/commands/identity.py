@@ -11,7 +11,8 @@ from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.daemon.identity import opened_body, program_files, program_hash
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
+from record.places import TABLE
 
 EPILOG: Final = """\
 examples:
@@ -22,7 +23,7 @@ examples:
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt identity", "What runs here, by its hashes.", EPILOG)
-    parser.add_argument("--config", metavar="FILE", help="a table's configuration as well")
+    add_config(parser, TABLE, "a table's configuration as well", needed=False)
     parser.add_argument("--json", action="store_true", help="one JSON object with every file")
     options = parser.parse_args(argv)
     found = {"version": __version__, "program": program_hash()}

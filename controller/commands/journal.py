@@ -25,6 +25,7 @@ from record import verify_journal
 from record.arguments import Arguments
 from record.journal import JournalError, Record
 from record.journal.reader import Follower, JournalReader, Report, verify
+from record.words import did_you_mean
 
 FOLLOW_EVERY_S: Final = 0.5
 pause = time.sleep
@@ -56,8 +57,8 @@ def run(argv: list[str]) -> int:
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
         return EX_OK if argv else EX_USAGE
     if argv[0] not in VERBS:
-        known = ", ".join(VERBS)
-        print(f"underfelt journal: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        said = did_you_mean(argv[0], VERBS, "verbs:")
+        print(f"underfelt journal: no verb {argv[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(

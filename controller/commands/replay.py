@@ -29,9 +29,10 @@ from controller.replay.jump import NoMoment, clock, exact, to_moment
 from controller.replay.player import Player
 from controller.replay.screen import COLUMNS
 from controller.replay.timeline import Moment, Timeline, build
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
 from record.journal import JournalCorrupt, JournalError, Record
 from record.journal.reader import JournalReader
+from record.places import TABLE
 
 EX_NOPERM: Final = 77
 UNDER_WAY: Final = "E-RPY-004"
@@ -104,7 +105,7 @@ def run(argv: list[str]) -> int:
 def _parser() -> Arguments:
     parser = Arguments("underfelt replay", "A past round, moment by moment.", EPILOG)
     parser.add_argument("round", metavar="ROUND", type=_round, help="its number, or last")
-    parser.add_argument("--config", metavar="FILE", help="the table's configuration")
+    add_config(parser, TABLE, "the table's configuration", "journal")
     parser.add_argument("--journal", metavar="DIR", type=Path, help="its journal, instead")
     parser.add_argument("--key", metavar="FILE", type=Path, help="the table's sealing key")
     parser.add_argument(

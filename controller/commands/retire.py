@@ -17,11 +17,12 @@ from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
 from controller.link.session import Head
 from controller.rules.errors import UnderfeltError
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
 from record.journal import JournalError
 from record.journal.reader import JournalReader, Report
 from record.link.keys import KeyFileError
 from record.link.messages import Checkpoint, FromServer, Refused, Welcome
+from record.places import TABLE
 
 EX_UNAVAILABLE: Final = 69
 EX_TEMPFAIL: Final = 75
@@ -41,7 +42,7 @@ example: underfelt retire --config /etc/underfelt/table-1/table.toml
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt retire", "Clear a table's memory.", EPILOG)
-    parser.add_argument("--config", required=True, metavar="FILE", help="the table's configuration")
+    add_config(parser, TABLE, "the table's configuration")
     parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
     options = parser.parse_args(argv)
     try:

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.shell.client import Client, NoTable, NotAllowed
 from controller.shell.errors import EX_NOPERM, EX_UNAVAILABLE
 from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
+from record.places import TABLE
 
-SOCKETS: Final = Path("/run/underfelt")
 EPILOG: Final = """\
 Without a command: a prompt; Tab completes, help lists the verbs, Ctrl-C ends a
 command, Ctrl-D leaves. Who you are is known from the socket; what you may stands
@@ -35,7 +35,7 @@ examples:
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt shell", "Look at a running table, test its devices.", EPILOG)
-    parser.add_argument("--config", metavar="FILE", help="the table's configuration")
+    add_config(parser, TABLE, "the table's configuration", "socket")
     parser.add_argument("--socket", metavar="PATH", help="its socket, instead")
     parser.add_argument("--json", action="store_true", help="answers as JSON")
     parser.add_argument("command", metavar="CMD", nargs="*", help="one command, and leave")
@@ -66,14 +66,7 @@ def _socket(options: Any) -> Path | int:
     """The socket, or the exit code if there is none."""
     if options.socket:
         return Path(options.socket)
-    if options.config:
-        return _configured(options.config)
-    here = sorted(SOCKETS.glob("*/service.sock"))
-    if len(here) == 1:
-        return here[0]
-    said = f"{len(here)} tables run on this machine; say which: --config FILE or --socket PATH"
-    print(f"underfelt shell: {said}", file=sys.stderr)
-    return EX_USAGE if here else EX_UNAVAILABLE
+    return _configured(options.config)
 
 
 def _packed(config: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from controller.staff.document import TRADE, Loaded, load
 from controller.staff.people import DUTIES, Duty, Person
 from controller.staff.pins import SALT_BYTES
 from record.arguments import Arguments
+from record.words import did_you_mean
 
 ROLE_WORDS: Final[dict[str, Duty]] = {duty.replace(" ", "-"): duty for duty in DUTIES}
 MAX_PIN_LINE: Final = 64
@@ -54,8 +55,8 @@ def run(argv: list[str]) -> int:
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
         return EX_OK if argv else EX_USAGE
     if argv[0] not in VERBS:
-        known = ", ".join(VERBS)
-        print(f"underfelt staff: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        said = did_you_mean(argv[0], VERBS, "verbs:")
+        print(f"underfelt staff: no verb {argv[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(

@@ -13,7 +13,8 @@ from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.daemon.service import ask
 from controller.daemon.troubles import ill, troubles
-from record.arguments import Arguments
+from record.arguments import Arguments, add_config
+from record.places import TABLE
 
 EX_UNAVAILABLE: Final = 69
 EX_TROUBLE: Final = 1
@@ -34,12 +35,10 @@ examples:
 
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt status", "What a running table is doing.", EPILOG)
-    parser.add_argument("--config", metavar="FILE", help="the table's configuration")
+    add_config(parser, TABLE, "the table's configuration", "socket")
     parser.add_argument("--socket", metavar="PATH", help="its socket, instead")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(argv)
-    if not (options.config or options.socket):
-        parser.error("expected --config FILE or --socket PATH")
     try:
         path = Path(options.socket or load_live(options.config, line_kinds()).service.socket)
     except ConfigError as error:

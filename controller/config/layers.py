@@ -17,6 +17,7 @@ from typing import Any, Final
 from controller.config.errors import ConfigError, Problem, shown
 from controller.config.options import OPTIONS, SECTIONS, TOP_LEVEL, a_path
 from controller.rules.settings import ALL, MONEY_SPEC, TABLE_SPEC, Bad, convert
+from record.words import did_you_mean
 
 SPEC: Final = {**MONEY_SPEC, **TABLE_SPEC}
 DROP_IN_FOLDER: Final = "conf.d"
@@ -175,8 +176,7 @@ def _section(path: Path, section: str, value: object) -> Iterator[Problem]:
         if key in OPTIONS:
             yield from _wrong(path, key, one, OPTIONS[key].metadata["convert"])
             continue
-        close = get_close_matches(name, known, n=1)
-        said = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+        said = did_you_mean(name, known, "expected one of")
         yield Problem("E-CFG-001", key, f"{shown(one)}: no such key; {said}", path)
 
 
@@ -209,7 +209,4 @@ def _bad_settings(path: Path, game: str | None, values: Mapping[str, object]) ->
 
 def _no_such_setting(game: str | None, name: str) -> str:
     of_game = [n for n, spec in SPEC.items() if game is None or game in spec.metadata["games"]]
-    close = get_close_matches(name, of_game, n=1)
-    if close:
-        return f"no such setting; did you mean {close[0]}?"
-    return f"no such setting; expected one of {', '.join(of_game)}"
+    return f"no such setting; {did_you_mean(name, of_game, 'expected one of')}"

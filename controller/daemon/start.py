@@ -44,7 +44,7 @@ from controller.staff.attempts import Attempt, Attempts
 from controller.staff.document import TRADE
 from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.core import TableCore
-from controller.table.spots import SeatMap, missing_spots
+from controller.table.spots import SeatMap, missing_spots, named
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
@@ -263,9 +263,9 @@ def check_spots(config: LiveConfig) -> None:
     places = config.layout.spots.values()
     missing = missing_spots(BOOKS[config.game], config.table.seats, places)
     if missing:
-        named = ", ".join(f"{seat}/{spot}" for seat, spot in missing)
+        lacking = "; ".join(map(named, missing))
         raise MissingSpots(
-            f"{config.layout_path}: line.antennas: no antenna for {named}; "
+            f"{config.layout_path}: line.antennas: no antenna for {lacking}; "
             f"expected one for every spot of {config.game} (E-RUN-001)"
         )
 

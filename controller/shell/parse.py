@@ -6,11 +6,11 @@ Pure. No quotes, no escapes, no variables, no abbreviations: a line is words bet
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from controller.shell.errors import NO_DEVICE, WORD, Refused
 from controller.shell.verbs import VERBS, Verb, Word
+from record.words import did_you_mean
 
 MAX_WORDS: Final = 8
 MAX_CHARACTERS: Final = 64
@@ -81,9 +81,7 @@ def find(words: Sequence[str], verbs: Mapping[str, Verb]) -> tuple[Verb, Sequenc
         raise Refused(WORD, f"{words[0]} {words[1]}: no such verb; one of {_listed(seconds)}")
     if seconds:
         raise Refused(WORD, f"{words[0]}: a word is missing; one of {_listed(seconds)}")
-    close = get_close_matches(words[0], verbs, n=1)
-    said = f"did you mean {close[0]}?" if close else f"one of {_listed(verbs)}"
-    raise Refused(WORD, f"{words[0]}: no such verb; {said}")
+    raise Refused(WORD, f"{words[0]}: no such verb; {did_you_mean(words[0], verbs)}")
 
 
 def choices(word: Word, live: Live, verbs: Mapping[str, Verb] = VERBS) -> Sequence[str]:

@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import sys
+import termios
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,15 +31,30 @@ SETTINGS: Final = (
     "set show-all-if-ambiguous on",
 )
 MORE: Final = "-- Enter for more, q to stop -- "
+FURTHER: Final = ("\n", "\r", " ")
+STOP: Final = ("q", "Q", "\x04", "")
+ESCAPE: Final = "\x1b"
 
 
 def columns() -> int:
     return min(shutil.get_terminal_size((WIDEST, 24)).columns, WIDEST)
 
 
+class Typed:
+    """A key that ended a listing and is no key of the pager: the first letter of the next line."""
+
+    key = ""
+
+    @classmethod
+    def take(cls) -> str:
+        key, cls.key = cls.key, ""
+        return key
+
+
 def show(lines: Sequence[str]) -> None:
-    """On a terminal a screen at a time; else all of it."""
-    if not (sys.stdout.isatty() and sys.stdin.isatty()):
+    """On a terminal a screen at a time; else all of it. So too where the next command was typed
+    already: nobody waits at a page then, and no key of it may count as an answer."""
+    if not (sys.stdout.isatty() and sys.stdin.isatty()) or _typed_ahead():
         for line in lines:
             print(line, flush=True)
         return
@@ -49,12 +65,40 @@ def show(lines: Sequence[str]) -> None:
             return
 
 
+def _typed_ahead() -> bool:
+    return bool(select.select([sys.stdin], [], [], 0)[0])
+
+
 def _asked_to_stop() -> bool:
     try:
-        return input(MORE).strip().lower().startswith("q")
-    except (EOFError, KeyboardInterrupt):
-        print()
-        return True
+        key = _key(MORE)
+    except KeyboardInterrupt:
+        key = "q"
+    print(flush=True)
+    if key not in (*FURTHER, *STOP):
+        Typed.key = key
+    return key not in FURTHER
+
+
+def _key(asked: str) -> str:
+    """One key, without Enter. What is typed behind it stays in the terminal's queue."""
+    source = sys.stdin.fileno()
+    before = termios.tcgetattr(source)
+    raw = termios.tcgetattr(source)
+    raw[3] &= ~(termios.ECHO | termios.ICANON)
+    try:
+        # Not TCSAFLUSH, which throws away what was typed meanwhile.
+        termios.tcsetattr(source, termios.TCSADRAIN, raw)
+        print(asked, end="", flush=True)
+        key = os.read(source, 1).decode("latin-1")
+        while key == ESCAPE or (key and not key.isprintable() and key not in (*FURTHER, *STOP)):
+            if key == ESCAPE:  # an arrow or a function key: all of its bytes
+                while select.select([source], [], [], 0)[0] and not os.read(source, 1).isalpha():
+                    pass
+            key = os.read(source, 1).decode("latin-1")
+        return key
+    finally:
+        termios.tcsetattr(source, termios.TCSADRAIN, before)
 
 
 def listen(seconds: float) -> str:
@@ -133,7 +177,7 @@ class Repl:
         """A line; None at the end. Ctrl-C gives up what was typed."""
         while True:
             try:
-                line = input(self._session.prompt())
+                line = self._typed(Typed.take())
                 self._note(line.strip())
                 return line
             except KeyboardInterrupt:
@@ -141,6 +185,18 @@ class Repl:
             except EOFError:
                 print()
                 return None
+
+    def _typed(self, begun: str) -> str:
+        """A line; ``begun`` is its first letter, typed at a page that it ended."""
+        if self._readline is None:
+            return begun + input(self._session.prompt() + begun)
+        if begun:
+            readline = self._readline
+            readline.set_startup_hook(lambda: readline.insert_text(begun))
+        try:
+            return input(self._session.prompt())
+        finally:
+            self._readline.set_startup_hook(None)
 
     def _do(self, line: str) -> int:
         """One command; Ctrl-C ends it, not the shell."""

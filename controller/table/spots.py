@@ -17,6 +17,19 @@ Spot = tuple[int, str]
 POT: Final[Spot] = (0, "pot")
 
 
+WAGERS: Final = {
+    "$": "wager $", "1": "wager 1", "2": "wager 2", "pair_plus": "Pair Plus",
+    "six_card": "6 Card Bonus", "rapid_fire": "Rapid Fire", "hedge": "HedgeBet",
+    "play": "play wager",
+}  # fmt: skip
+
+
+def named(spot: Spot) -> str:
+    """For people: ``seat 3, wager 1``; the pot belongs to no seat."""
+    seat, wager = spot
+    return f"seat {seat}, {WAGERS.get(wager, wager)}" if seat else f"the {wager}"
+
+
 def missing_spots(book: Book, seats: int, places: Iterable[Spot]) -> list[Spot]:
     """Spots of the book's diagram that no antenna reads: the table does not open with any."""
     wagers = [spot for spot in book.wagers if spot != "progressive"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from controller.table.spots import Spot, named
 from controller.testing.steps import SECOND, Answer, Guided, Wishes
 from drivers.orders import WatchAntennas
 from drivers.readings import Antenna, AntennaFailed, AntennaRead, Uid
@@ -27,7 +28,6 @@ WELL: Final = 18
 GONE: Final = 2
 """Readings without the chip until it counts as taken away."""
 
-Spot = tuple[int, str]
 Worth = Callable[[Uid], str]
 """What the register says of a chip, for people."""
 
@@ -211,9 +211,3 @@ class AntennaTest(Guided):
             self.say("pass", said, **more)
         else:
             self.say("fail", said, **more)
-
-
-def named(spot: Spot) -> str:
-    """As the felt says it."""
-    seat, name = spot
-    return f"seat {seat} {name}" if seat else name

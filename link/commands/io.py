@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from link.config import ConfigError, LinkConfig, load
 from link.server.control import ask
+from record.arguments import add_config
+from record.places import LINK
 
 EX_OK: Final = 0
 EX_TROUBLE: Final = 1
@@ -54,7 +56,7 @@ class Stop(Exception):
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="FILE", help="the server's configuration")
+    add_config(parser, LINK, "the server's configuration", "socket")
     parser.add_argument("--socket", metavar="PATH", help="its control socket, instead")
     parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
@@ -75,8 +77,6 @@ def add_people(parser: argparse.ArgumentParser) -> None:
 def control_of(options: argparse.Namespace) -> Path:
     if options.socket:
         return Path(options.socket)
-    if not options.config:
-        raise Stop("expected --config FILE or --socket PATH", EX_USAGE)
     return load_config(options.config).control
 
 

@@ -31,12 +31,14 @@ from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup
 from link.store.base import SqlStore
 from link.store.errors import StoreError
+from record.arguments import add_config
+from record.places import LINK
 
 LONG_S: Final = 3_600.0
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="FILE", required=True, help="link.toml")
+    add_config(parser, LINK, "link.toml")
     parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 

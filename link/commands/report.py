@@ -36,11 +36,13 @@ from link.reports.pool import pool_report
 from link.reports.reconcile import Journal, reconcile_report
 from link.reports.table import fold_tables, table_report
 from link.reports.text import report_text
+from record.arguments import add_config
 from record.journal.errors import JournalError
 from record.journal.reader import JournalReader
 from record.link.codec import WireError
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
+from record.places import LINK
 
 Make = Callable[[argparse.Namespace, Desk], Report]
 
@@ -48,7 +50,7 @@ Make = Callable[[argparse.Namespace, Desk], Report]
 def _declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="first", metavar="DAY", help="first gaming day (today)")
     parser.add_argument("--to", dest="last", metavar="DAY", help="last gaming day (the first)")
-    parser.add_argument("--config", metavar="FILE", help="link.toml")
+    add_config(parser, LINK, "link.toml", "socket", "backup")
     parser.add_argument("--socket", metavar="PATH", help="the server's control socket, instead")
     parser.add_argument("--backup", metavar="FILE", help="a backup of a SQLite store, instead")
     parser.add_argument("--time-zone", metavar="NAME", help="such as Asia/Singapore")
@@ -90,8 +92,6 @@ def _report(options: argparse.Namespace, make: Make) -> Report:
 
 
 def _place(options: argparse.Namespace) -> LinkConfig | None:
-    if not (options.config or options.socket or options.backup):
-        raise Stop("expected --config FILE, --socket PATH or --backup FILE", EX_USAGE)
     return load_config(options.config) if options.config else None
 
 

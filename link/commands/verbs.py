@@ -10,6 +10,7 @@ from typing import NamedTuple
 from link.commands.io import EX_OK, EX_USAGE, Stop
 from record.arguments import Arguments
 from record.link.keys import KeyFileError
+from record.words import did_you_mean
 
 
 class Verb(NamedTuple):
@@ -33,8 +34,8 @@ def run_verb(command: str, text: str, verbs: Mapping[str, Verb], argv: list[str]
         return EX_OK if argv else EX_USAGE
     verb = verbs.get(argv[0])
     if verb is None:
-        known = ", ".join(verbs)
-        print(f"underfelt {command}: no verb {argv[0]!r}; verbs: {known}", file=sys.stderr)
+        said = did_you_mean(argv[0], verbs, "verbs:")
+        print(f"underfelt {command}: no verb {argv[0]!r}; {said}", file=sys.stderr)
         return EX_USAGE
     parser = Arguments(
         prog=f"underfelt {command} {argv[0]}",

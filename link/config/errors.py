@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
+
+from record.words import did_you_mean
 
 
 class Problem(NamedTuple):
@@ -38,7 +39,6 @@ def shown(value: object, limit: int = 80) -> str:
 
 
 def unknown(where: str, name: str, value: object, choices: Sequence[str]) -> Problem:
-    close = get_close_matches(name, choices, n=1)
-    said = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(choices)}"
+    said = did_you_mean(name, choices, "expected one of")
     key = f"{where}.{name}" if where else name
     return Problem("E-LNK-051", key, f"{shown(value)}: no such key; {said}")

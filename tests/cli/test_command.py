@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import main
+from controller.cli import COMMANDS, main
 
 COMMAND = [sys.executable, "-m", "controller.cli"]
 GAMES = ("MBS3", "PP6", "NSW", "MEGA", "RICO")
@@ -31,10 +31,18 @@ def test_no_command_is_a_usage_error() -> None:
 
 
 def test_an_unknown_command_is_a_usage_error_that_names_the_known_ones() -> None:
-    done = run("shuffle")
+    done = run("xyzzy")
     assert done.returncode == 64
-    assert "'shuffle'" in done.stderr
-    assert "settle" in done.stderr
+    assert "'xyzzy'" in done.stderr
+    assert "commands: settle, " in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_slip_in_a_command_s_name_is_understood(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command[:2] + command[3:]]) == 64
+    assert f"did you mean {command}?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["status", "identity", "retire", "table"])
@@ -70,7 +78,7 @@ def test_version_is_that_of_the_package() -> None:
 def test_help_imports_no_command() -> None:
     """Cheap help: neither numpy nor msgspec nor a rule book is loaded for it."""
     code = (
-        "import sys; from controller.cli import main; main(['--help']);"
+        "import sys; from controller.cli import COMMANDS, main; main(['--help']);"
         "loaded = {m.split('.')[0] for m in sys.modules};"
         "assert not loaded & {'numpy', 'msgspec', 'argparse'}, loaded;"
         "assert 'controller.rules' not in sys.modules"

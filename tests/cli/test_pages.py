@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from controller.cli import COMMANDS
 from docs.manual import Part, parts
+from record.places import LINK, TABLE
 from tests.conformance.clauses import ROOT
 
 PAGES = sorted(
@@ -97,8 +100,10 @@ def refused(parser: argparse.ArgumentParser, words: list[str]) -> str:
         raise _Refused(message)
 
     parser.error, before = error, parser.error  # type: ignore[method-assign,assignment]
+    here = {kind.variable: "the-only-one.toml" for kind in (TABLE, LINK)}
     try:
-        parser.parse_args(words)
+        with patch.dict(os.environ, here):
+            parser.parse_args(words)
     except _Refused as reason:
         return str(reason)
     finally:

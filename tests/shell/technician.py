@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from controller.table.spots import WAGERS
 from drivers.mcp23017 import KEYS_1, KEYS_2
 from tests.e2e.keeper import Sitting
 from tests.shell.screen import Screen
@@ -17,8 +18,8 @@ PROMPT: Final = r"round \d+ [^>\r\n]*> "
 MORE: Final = r"-- Enter for more, q to stop -- "
 ASKED: Final = r"(does|is|did) [^\r\n]*\(yes or no\) "
 """The question itself, where the cursor stands; above it the same as a step has a line's end."""
-PUT: Final = r"-> put one chip on (?:seat )?(\S+) (\S+)\r\n"
-TAKE: Final = r"-> take the chip away from (?:seat )?(\S+) (\S+)\r\n"
+PUT: Final = r"-> put one chip on seat (\d+), ([^\r]+)\r\n"
+TAKE: Final = r"-> take the chip away from seat (\d+), ([^\r]+)\r\n"
 LOAD: Final = r"-> load a new deck, [^;]*; (draw every card|take every packet)"
 KEYS: Final = r"-> press each of the 28 keys"
 DEAL: Final = r"-> deal (\d+) cards as in a round"
@@ -104,7 +105,8 @@ class Technician:
 def _place(pattern: str, text: str) -> tuple[str, str]:
     found = re.search(pattern, text)
     assert found is not None
-    return found[1], found[2]
+    spots = {name: spot for spot, name in WAGERS.items()}
+    return found[1], spots.get(found[2], found[2])
 
 
 def _joined(shown: list[str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from controller.daemon.desk.decoding import MASK
 from controller.daemon.desk.why import REASONS, clause, sentence
 from controller.rules.books import BOOKS
 from controller.rules.engine.state import Phase
+from controller.shell.render.closer import watched
 from controller.shell.render.render import RENDERS, rendered
 from controller.shell.verbs import VERBS
 from controller.table.asks import Ask
@@ -121,6 +124,11 @@ def test_watch_goes_on_behind_its_cursor_and_hides_digits(deciding: Inside) -> N
     assert not any(key.isdecimal() for key in keys)
     drawn = [row for row in again["readings"] if row["reading"] == "CardRead"]
     assert all(set(row) == {"device", "reading", "at_us", "draw_no"} for row in drawn)
+    now = {"us": 61_000_000, "wall_ms": 1_000_061_000}
+    row = {"device": "shoe", "reading": "CardRead", "at_us": 500_000, "draw_no": 1}
+    at = datetime.fromtimestamp(1_000_000)
+    assert watched(row, now).startswith(f"{at:%H:%M:%S}.500 shoe       CardRead"), "a clock's time"
+    assert abs(again["now"]["wall_ms"] / 1000 - time.time()) < 3600
     shoe = answered(deciding, 1, "watch", "shoe", cursor=0)["data"]["readings"]
     assert {row["device"] for row in shoe} == {"shoe"}
 

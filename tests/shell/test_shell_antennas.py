@@ -27,18 +27,18 @@ def judged(looks: str) -> str:
 
 def test_six_looks_after_the_first_that_all_see_it() -> None:
     assert judged("+" * 6) == ""
-    assert judged("+" * 7) == "seat 3 1: read 6 of 6 times"
+    assert judged("+" * 7) == "seat 3, wager 1: read 6 of 6 times"
 
 
 @pytest.mark.parametrize(
     ("looks", "said"),
     [
         ("+" + "-" + "+" * 18, ""),
-        ("+" + "-" + "+" * 19, "seat 3 1: read 19 of 20 times"),
-        ("+" + "--" + "+" * 18, "seat 3 1: read 18 of 20 times"),
-        ("+" + "---" + "+" * 17, "seat 3 1: weak: read 17 of 20 times"),
-        ("+" + "-" * 20, "seat 3 1: weak: read 0 of 20 times"),
-        ("+" + "+-" * 10, "seat 3 1: weak: read 10 of 20 times"),
+        ("+" + "-" + "+" * 19, "seat 3, wager 1: read 19 of 20 times"),
+        ("+" + "--" + "+" * 18, "seat 3, wager 1: read 18 of 20 times"),
+        ("+" + "---" + "+" * 17, "seat 3, wager 1: weak: read 17 of 20 times"),
+        ("+" + "-" * 20, "seat 3, wager 1: weak: read 0 of 20 times"),
+        ("+" + "+-" * 10, "seat 3, wager 1: weak: read 10 of 20 times"),
     ],
 )
 def test_a_miss_is_looked_at_longer(looks: str, said: str) -> None:

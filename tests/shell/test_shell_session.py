@@ -127,7 +127,7 @@ def test_an_answer_names_its_question_which_is_shown_once() -> None:
 
 def test_what_is_live_does_not_stop_at_each_screen() -> None:
     rows = [{"device": "shoe", "reading": "CardRead", "at_us": n} for n in range(60)]
-    data = {"readings": rows, "missed": 0, "cursor": 60}
+    data = {"readings": rows, "missed": 0, "cursor": 60, "now": {"us": 0, "wall_ms": 0}}
 
     def rest(_seconds: float) -> None:
         raise KeyboardInterrupt

@@ -47,7 +47,17 @@ def test_a_session_at_a_serial_console(sitting: Sitting, tmp_path: Path) -> None
     # A long answer stops at each screen.
     screen.child.send("config\r")
     screen.until("-- Enter for more, q to stop -- ")
-    screen.child.send("q\r")
+    screen.child.send("q")
+    screen.until(r"round 0 [^>]*> ")
+    # Any other key ends the listing as well, and is the first letter of the next command.
+    screen.child.send("config\r")
+    screen.until("-- Enter for more, q to stop -- ")
+    screen.child.send("device shoe\r")
+    screen.until("SHOE-1")
+    screen.until(r"round 0 [^>]*> ")
+    # A command typed behind a long one is neither an answer to the pages nor lost.
+    screen.child.send("config\rdevice shoe\r")
+    assert "-- Enter" not in screen.until("SHOE-1")
     screen.until(r"round 0 [^>]*> ")
     # Ctrl-C gives up a line and a command, not the shell.
     screen.child.send("stat\x03")

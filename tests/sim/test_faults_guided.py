@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from controller.table.spots import WAGERS
 from controller.testing.antennas import AntennaTest
 from controller.testing.cards import CODES, DeckTest, PatternTest
 from controller.testing.console import KeyTest
@@ -42,7 +43,8 @@ def technician(bench: Bench, step: dict[str, Any]) -> None:
     """Puts a chip where he is told, and takes it away."""
     if step["kind"] != "ask":
         return
-    seat, spot = step["spot"].removeprefix("seat ").split()
+    seat, name = step["spot"].removeprefix("seat ").split(", ")
+    spot = next((spot for spot, said in WAGERS.items() if said == name), name)
     felt = bench.sim.felt
     if step["text"].startswith("put"):
         felt.place(int(seat), spot, felt.rack.pay(500))
@@ -55,21 +57,21 @@ def test_antennas_of_a_healthy_seat_pass_with_a_certificate(bench: TestBench) ->
     bench.sim.felt.place(6, "1", lying)  # a chip that was there before is no matter
     done = bench.tried(antenna_test(bench, 3), technician)
     spots = sorted({p[1] for p in bench.layout.spots.values() if p[0] == 3})
-    assert [text.split(":")[0] for text in passed(done)] == [f"seat 3 {s}" for s in spots]
+    assert [text.split(":")[0] for text in passed(done)] == [f"seat 3, {WAGERS[s]}" for s in spots]
     assert failed(done) == []
     certificate = done.certificate()
     assert certificate["passed"] is True
     first = certificate["results"][0]
     assert (first["reader"], first["antenna"]) == ("0A1B2C01", "chips-1/3/3")
     assert first["uid"].startswith("E00401")
-    assert first["text"] == "seat 3 $: read 6 of 6 times"
+    assert first["text"] == "seat 3, wager $: read 6 of 6 times"
 
 
 def test_a_dead_antenna_is_named(bench: TestBench) -> None:
     bench.fault("antenna 3 2")
     done = bench.tried(antenna_test(bench, 3), technician)
     (text,) = failed(done)
-    assert text.startswith("seat 3 2: the antenna cannot be read (E-")
+    assert text.startswith("seat 3, wager 2: the antenna cannot be read (E-")
     assert len(passed(done)) == 2
     assert not done.passed
 
@@ -79,7 +81,7 @@ def test_swapped_antennas_are_named_with_each_other(bench: TestBench) -> None:
     done = bench.tried(antenna_test(bench, 3), technician)
     (text,) = failed(done)
     assert text == (
-        "seat 3 1: read at seat 4 2 (chips-1/4/2) instead: "
+        "seat 3, wager 1: read at seat 4, wager 2 (chips-1/4/2) instead: "
         "another spot, or these antennas are swapped"
     )
     bench.fault("crossed 3 1 4 2")
@@ -90,7 +92,7 @@ def test_a_chip_at_the_edge_of_its_field_is_weak(bench: TestBench) -> None:
     bench.fault("flap 3 1")
     done = bench.tried(antenna_test(bench, 3), technician)
     (text,) = failed(done)
-    assert re.fullmatch(r"seat 3 1: weak: read \d+ of 20 times", text)
+    assert re.fullmatch(r"seat 3, wager 1: weak: read \d+ of 20 times", text)
 
 
 def test_a_field_that_reaches_its_neighbour_is_seen(bench: TestBench) -> None:
@@ -102,7 +104,7 @@ def test_a_field_that_reaches_its_neighbour_is_seen(bench: TestBench) -> None:
 
     done = bench.tried(antenna_test(bench, 3), reaches)
     (text,) = failed(done)
-    assert text == "seat 3 1: read 6 of 6 times, but also at seat 3 2 (chips-1/3/2)"
+    assert text == "seat 3, wager 1: read 6 of 6 times, but also at seat 3, wager 2 (chips-1/3/2)"
 
 
 def test_nobody_puts_a_chip(bench: TestBench) -> None:

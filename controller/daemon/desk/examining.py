@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.daemon.desk.answers import rows_of
+from controller.daemon.desk.audit import wall_ms
 from controller.daemon.desk.decoding import IsPublic, decoded
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.past import checked, past_round
@@ -114,7 +115,8 @@ def watched(reach: Reach, device: str, cursor: int | None) -> dict[str, Any]:
     recent = reach.recent
     number = recent.last if cursor is None else min(max(cursor, 0), recent.last)
     rows, missed = recent.after(number, device)
-    return {"readings": rows, "missed": missed, "cursor": recent.last}
+    now = {"us": now_us(), "wall_ms": wall_ms()}
+    return {"readings": rows, "missed": missed, "cursor": recent.last, "now": now}
 
 
 # --- in the writer's thread ------------------------------------------------------------------

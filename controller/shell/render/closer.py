@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
@@ -60,14 +61,16 @@ def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     if data["missed"]:
         yield f"... {data['missed']} readings were forgotten in between"
     for row in data["readings"]:
-        yield from wrapped(watched(row), columns, "", LATER)
+        yield from wrapped(watched(row, data["now"]), columns, "", LATER)
 
 
-def watched(row: Mapping[str, Any]) -> str:
-    """One reading in one line."""
+def watched(row: Mapping[str, Any], now: Mapping[str, int]) -> str:
+    """One reading in one line, with the time of the clock on the wall."""
     known = ("device", "reading", "at_us")
     told = " ".join(f"{key}={_said(value)}" for key, value in row.items() if key not in known)
-    return f"{row['at_us'] / 1_000_000:12.3f} {row['device']:10} {row['reading']:14} {told}"
+    at_ms = now["wall_ms"] - (now["us"] - row["at_us"]) // 1000
+    at = f"{datetime.fromtimestamp(at_ms // 1000):%H:%M:%S}.{at_ms % 1000:03}"
+    return f"{at} {row['device']:10} {row['reading']:14} {told}"
 
 
 def _said(value: object) -> str:
