@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from link.ledger.history import check_history
 from link.ledger.level import DISPLAY, PAID, WAGERS
 from link.ledger.orders import Approve, Change, Order, Pay, Reject, Resume, Transfer, Verify
 from link.ledger.rounds import HELD, OPEN
+from link.ledger.state import Reply
 from link.ledger.terms import MustHit, Pool, Terms
 from record.link.events import (
     AnyBody,
@@ -86,9 +88,13 @@ class Play(RuleBasedStateMachine):
 
     # --- tables ---------------------------------------------------------------------------------
 
+    def hear(self, replies: Sequence[Reply]) -> None:
+        """What the tables are told, for those who count along."""
+
     def tell(self, name: str, body: AnyBody) -> bool:
         """True if it was taken."""
         replies = self.floor.tell(name, body)
+        self.hear(replies)
         table = self.floor.tables[name]
         first = replies[0][1]
         if isinstance(first, Refused):
@@ -214,7 +220,7 @@ class Play(RuleBasedStateMachine):
         self.floor.commit()
         before = self.picture()
         try:
-            self.floor.order(order, by)
+            self.hear(self.floor.order(order, by))
         except PoolError:
             assert self.picture() == before
             assert not self.floor.ledger.group(1)
@@ -246,6 +252,7 @@ class Play(RuleBasedStateMachine):
     def time(self, ms: int) -> None:
         due = self.floor.ledger.due_ms()
         replies = self.floor.tick(ms)
+        self.hear(replies)
         assert bool(replies) == (due is not None and due <= self.floor.now_ms)
 
     @rule(reset=st.sampled_from((0, 199, 300)), name=st.sampled_from(("one", "two")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,13 +27,13 @@ def rows(report: Report, name: str) -> list[tuple[Value, ...]]:
 
 
 @pytest.fixture
-def two(tmp_path: Path, request: pytest.FixtureRequest) -> Shop:
+def two(tmp_path: Path) -> Iterator[Shop]:
     """Seats 1 and 2 win shares of one jackpot of 1,000.00 in one round."""
     made = Shop(tmp_path / "link.db", pool(terms(shares=SHARES)))
-    request.addfinalizer(made.real.close)
     made.bet("T1", 1, 1, 2)
     made.claim("T1", 1, (1, TWO[0]), (2, TWO[1]))
-    return made
+    yield made
+    made.real.close()
 
 
 def test_two_seats_win_in_a_round_that_is_void(two: Shop) -> None:
@@ -47,8 +48,12 @@ def test_two_seats_win_in_a_round_that_is_void(two: Shop) -> None:
     ]
     assert derived == [
         ("amount before", "20 % for four of a kind", 18_000_000_000),
-        ("amount of record", "20 % for four of a kind, another of the round went back", 20_000_000_000),
-    ]  # fmt: skip
+        (
+            "amount of record",
+            "20 % for four of a kind, another of the round went back",
+            20_000_000_000,
+        ),
+    ]
 
 
 def test_three_seats_where_the_middle_one_goes_back_later(tmp_path: Path) -> None:
@@ -107,12 +112,12 @@ def work(shop: Shop) -> int:
     """Lines of ``link/reports`` that a report of all awards runs: the same on every machine."""
     desk, count = shop.desk(), 0
 
-    def local(frame: FrameType, event: str, arg: object) -> Any:
+    def local(_frame: FrameType, event: str, _arg: object) -> Any:
         nonlocal count
         count += event == "line"
         return local
 
-    def enter(frame: FrameType, event: str, arg: object) -> Any:
+    def enter(frame: FrameType, _event: str, _arg: object) -> Any:
         return local if "/link/reports/" in frame.f_code.co_filename else None
 
     before = sys.gettrace()

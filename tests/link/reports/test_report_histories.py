@@ -14,13 +14,11 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from link.ledger.orders import Order
 from link.ledger.state import Reply
 from link.reports.day import day_report
 from link.reports.days import GamingDays
@@ -108,20 +106,7 @@ class Reported(Play):
                     pass
 
     def tell(self, name: str, body: AnyBody) -> bool:
-        floor, heard = self.floor, list[Reply]()
-        plain = floor.tell
-
-        def listening(table: str, what: AnyBody) -> list[Reply]:
-            replies = plain(table, what)
-            heard.extend(replies)
-            return replies
-
-        floor.tell = listening  # type: ignore[method-assign]
-        try:
-            taken = super().tell(name, body)
-        finally:
-            del floor.tell  # type: ignore[method-assign]
-        self.hear(heard)
+        taken = super().tell(name, body)
         if taken and isinstance(body, Contributed):
             self.wagered[name] += sum(wager.cents for wager in body.wagers)
         if taken and isinstance(body, Reversed):
@@ -135,25 +120,6 @@ class Reported(Play):
         number, known = self.known(name, back)[0], self.reported[name]
         if number in known or number > max(known, default=0):
             super().play(name, back, kinds, cents)
-
-    def order(self, order: Order, by: Any) -> None:
-        floor = self.floor
-        plain = floor.order
-
-        def listening(given: Order, people: Any) -> list[Reply]:
-            replies = plain(given, people)
-            self.hear(replies)
-            return replies
-
-        floor.order = listening  # type: ignore[method-assign]
-        try:
-            super().order(order, by)
-        finally:
-            del floor.order  # type: ignore[method-assign]
-
-    @rule(ms=st.sampled_from((0, 3, 10)))
-    def time(self, ms: int) -> None:
-        self.hear(self.floor.tick(ms))
 
     @rule(hours=st.integers(1, 30))
     def wait(self, hours: int) -> None:
