@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from controller.floor.house import TABLES
 from controller.floor.running import Wishes, play
 from controller.floor.terminal import screen_possible
 from record.arguments import Arguments
@@ -27,6 +28,8 @@ LINES_ROUNDS, LINES_SECONDS = 2, 900
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt demo floor", "A link server and three tables, live.", EPILOG)
     parser.add_argument("--folder", default=".demo", metavar="DIR", help="its state (.demo)")
+    known = ",".join(TABLES)
+    parser.add_argument("--tables", default=known, metavar="NAMES", help=f"which ({known})")
     parser.add_argument("--rounds", type=int, metavar="N", help="end after N rounds at each table")
     parser.add_argument("--seconds", type=int, metavar="N", help="end after so long")
     parser.add_argument("--players", type=int, default=3, metavar="N", help="at most, of 7 (3)")
@@ -40,12 +43,16 @@ def run(argv: list[str]) -> int:
         given = getattr(options, name)
         if given is not None and not least <= given <= most:
             parser.error(f"--{name} {given}: expected {least} to {most}")
+    wanted = set(options.tables.split(","))
+    tables = tuple(name for name in TABLES if name in wanted)
+    if len(tables) < len(wanted):
+        parser.error(f"--tables {options.tables}: expected one or more of {known}")
     unseen = not (screen_possible() or sys.stdout.isatty())
     bounded = options.rounds is not None or options.seconds is not None
     rounds = LINES_ROUNDS if unseen and not bounded else options.rounds or 0
     seconds = options.seconds or (LINES_SECONDS if unseen else 0)
     wishes = Wishes(
-        Path(options.folder), rounds, seconds, options.players, options.pace,
+        Path(options.folder), tables, rounds, seconds, options.players, options.pace,
         bots=not options.no_staff,
     )  # fmt: skip
     return play(wishes, sys.stdout)

@@ -71,8 +71,9 @@ class HouseError(Exception):
 class House:
     """Paths of the demonstration, and what has to be made before a start."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tables: Sequence[str] = tuple(TABLES)) -> None:
         self.folder = folder.absolute()
+        self.tables = {name: TABLES[name] for name in tables}
         self.link = self.folder / "link"
         self.config = self.link / "link.toml"
         self.control = self.link / "control.sock"
@@ -103,6 +104,7 @@ class House:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             mark.touch()
             self.logs.mkdir(exist_ok=True)
+            self._check_tables()
             if not self.ready:
                 self._make_server()
                 self._set_ports()
@@ -110,6 +112,13 @@ class House:
                 self._set_ports()
         except OSError as error:
             raise HouseError(f"{error.filename}: {error.strerror}") from None
+
+    def _check_tables(self) -> None:
+        """A folder keeps the tables it was made for; one without a list has all of them."""
+        made = (self.folder / READY).read_text("ascii").split() if self.ready else []
+        if made and made != list(self.tables):
+            names = ",".join(made)
+            raise HouseError(f"{self.folder}: made with --tables {names}; use these or --folder")
 
     def _make_server(self) -> None:
         for person in PEOPLE:
@@ -146,11 +155,11 @@ class House:
             self._make_people()
             self._make_keys()
             self._make_chips()
-            for name, game in TABLES.items():
+            for name, game in self.tables.items():
                 self._make_table(name, game)
-        for name in TABLES:
+        for name in self.tables:
             self._point(name)
-        (self.folder / READY).touch()
+        (self.folder / READY).write_text(" ".join(self.tables), "ascii")
 
     def _make_people(self) -> None:
         first = self.password(MANAGER).read_text("ascii")
@@ -165,7 +174,7 @@ class House:
     def _make_keys(self) -> None:
         """A pair for every table and for the sign; the public ones go to the registry."""
         rows = []
-        for name in (*TABLES, "sign"):
+        for name in (*self.tables, "sign"):
             home = self.folder if name == "sign" else self.table(name)
             secret, public = home / f"{name}.key", home / f"{name}.pub"
             run("keys", "new", "--secret", str(secret), "--public", str(public))
@@ -182,7 +191,7 @@ class House:
         """One register for the house: every simulated rack has the same chips."""
         key, public = self.folder / "chips.key", self.folder / "chips.pub"
         run("chips", "keygen", "--secret", str(key), "--public", str(public))
-        batch = self.table(next(iter(TABLES))) / "chips.csv"
+        batch = self.table(next(iter(self.tables))) / "chips.csv"
         run(
             "chips", "import", str(self.folder / "house.chips"), str(batch), "--new", HOUSE,
             "--key", str(key), "--by", "demo",

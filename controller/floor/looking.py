@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.daemon.service import ask
-from controller.floor.house import MUST_HIT, TABLES, House
+from controller.floor.house import MUST_HIT, House
 from controller.floor.sign import Sign
 from controller.floor.staff import Due, due
 from controller.floor.state import OPEN_STATES, Meter, Note, TableView
@@ -72,7 +72,7 @@ class Looking:
 
     def look(self) -> list[Note]:
         """Everything anew; the notes that have come with it."""
-        self.tables = tuple(self._table(name, game) for name, game in TABLES.items())
+        self.tables = tuple(self._table(name, game) for name, game in self._house.tables.items())
         fresh: list[Note] = []
         try:
             self._look_at_server(fresh)

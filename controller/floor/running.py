@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from controller.floor.children import Child, ChildFailed, Children
-from controller.floor.house import TABLES, House, HouseError
+from controller.floor.house import House, HouseError
 from controller.floor.looking import Looking, NoAnswer, clock, now_ms
 from controller.floor.screen import lines, plain
 from controller.floor.staff import PEOPLE, pending
@@ -34,6 +34,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @dataclass(frozen=True, slots=True)
 class Wishes:
     folder: Path
+    tables: tuple[str, ...]
     rounds: int
     """End when every table has settled so many; 0: not for that."""
     seconds: int
@@ -52,7 +53,7 @@ class Running:
 
     def __init__(self, wishes: Wishes) -> None:
         self._wishes = wishes
-        self.house = House(wishes.folder)
+        self.house = House(wishes.folder, wishes.tables)
         self.looking = Looking(self.house)
         self._children = Children()
         self._began_s = time.monotonic()
@@ -87,21 +88,21 @@ class Running:
         if not house.ready:
             yield f"making {shown(house.folder)}: keys, accounts, chip register, configurations"
         house.begin()
-        yield "starting the link server and three simulated tables"
+        yield f"starting the link server; simulated tables: {', '.join(house.tables)}"
         self._start("link", "link", "--config", str(house.config))
-        for name, game in TABLES.items():
+        for name, game in house.tables.items():
             self._start(
                 f"{name} devices", "sim", "--game", game, "--run", str(house.table(name)),
                 "--random", "0", "--players", str(self._wishes.players),
                 "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
             )  # fmt: skip
         self._until(self._leads, "the link server to lead")
-        for name in TABLES:
+        for name in house.tables:
             self._until((house.table(name) / "layout.toml").exists, f"the devices of {name}")
         house.finish()
         self.looking.open_sign()
         yield "starting the tables"
-        for name in TABLES:
+        for name in house.tables:
             config = str(house.table(name) / "table.toml")
             self._start(name, "table", "--config", config, needs=f"{name} devices")
 
@@ -151,7 +152,7 @@ class Running:
         if wishes.rounds == 0:
             return False
         linked = [table.name for table in looking.tables if table.progressive]
-        return all(looking.settled[name] >= wishes.rounds for name in TABLES) and all(
+        return all(looking.settled[name] >= wishes.rounds for name in wishes.tables) and all(
             looking.contributed[name] for name in linked
         )
 
@@ -170,7 +171,7 @@ class Running:
             )
             for one, award in looking.due()
         ]  # fmt: skip
-        table = shown(self.house.table("mega") / "table.toml")
+        table = shown(self.house.table(self._wishes.tables[-1]) / "table.toml")
         return Floor(
             TITLE,
             looking.server,
@@ -195,7 +196,7 @@ class Running:
         """The tables first, so that their last events reach the server."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        self._children.stop(TABLES)
+        self._children.stop(self.house.tables)
         self._children.stop()
         self.looking.close()
 
@@ -305,7 +306,8 @@ def _line_by_line(running: Running, out: TextIO) -> str:
         for note in running.turn():
             print(plain(note), file=out, flush=True)
         if running.late:
-            played = ", ".join(f"{name} {running.looking.settled[name]}" for name in TABLES)
+            settled = running.looking.settled
+            played = ", ".join(f"{name} {settled[name]}" for name in running.house.tables)
             return f"the time is over before every table had settled its rounds: {played}"
         running.pause(LOOK_S)
     return ""

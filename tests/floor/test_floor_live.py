@@ -129,6 +129,16 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_folder_keeps_the_tables_it_was_made_for(tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    (folder / "underfelt-demo").touch()
+    (folder / "ready").write_text("mega", "ascii")
+    done = run("--folder", str(folder), "--tables", "rico,mega")
+    assert done.returncode == 1
+    assert "made with --tables mega; use these or --folder" in done.stderr
+
+
 def test_one_demonstration_in_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "d"
     with open(f"{folder}.lock", "w", encoding="ascii") as held:
@@ -148,6 +158,7 @@ def test_a_path_that_no_socket_can_have(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [("--pace=9", "expected 1 to 4"), ("--players=0", "expected 1 to 7"),
+     ("--tables=mega,nsw", "expected one or more of mbs3,mega,rico"),
      ("--rounds=0", "expected 1 to 1000000"), ("--seconds=-1", "expected 1 to 10000000")],
 )  # fmt: skip
 def test_usage(option: str, said: str) -> None:

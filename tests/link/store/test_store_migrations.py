@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import tomllib
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -41,16 +40,6 @@ def test_a_step_ends_where_a_line_ends_with_a_semicolon() -> None:
 def test_both_databases_have_the_same_steps() -> None:
     names = {dialect: [m.name for m in migrations(dialect)] for dialect in ("sqlite", "postgresql")}
     assert names["sqlite"] == names["postgresql"]
-
-
-def test_the_files_travel_with_the_package() -> None:
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-    folder = ROOT / "link/store/migrations"
-    covered = {
-        p for rule in data["package-data"]["link.store.migrations"] for p in folder.glob(rule)
-    }
-    assert covered == set(folder.rglob("*.sql"))
-    assert "link.store.migrations" in data["packages"]
 
 
 def test_each_step_is_recorded_with_its_hash(bare: Place) -> None:

@@ -1,0 +1,60 @@
+"""What is released: complete archives, and a wheel that runs without the checkout."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zipfile
+
+import pytest
+
+from controller.cli import COMMANDS
+from tests.installed.building import PRODUCT, Built, Machine, files_below, source_files
+
+EXTRAS = {"numpy", "psycopg"}
+"""Only with ``underfelt[math]`` and ``underfelt[link]``."""
+
+
+def test_the_wheel_holds_every_file_of_the_product_and_nothing_else(built: Built) -> None:
+    with zipfile.ZipFile(built.wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert held == set(files_below(*PRODUCT))
+
+
+def test_the_source_archive_holds_everything_needed_to_build_and_test(built: Built) -> None:
+    with tarfile.open(built.sdist) as archive:
+        held = {m.name.split("/", 1)[1] for m in archive.getmembers() if m.isfile()}
+    made = {name for name in held if name.startswith("underfelt.egg-info/")}
+    assert held - made - {"PKG-INFO", "setup.cfg"} == source_files()
+
+
+def test_every_module_can_be_imported_outside_the_checkout(machine: Machine) -> None:
+    """With the declared requirements only; what an extra brings is named by the error."""
+    code = f"""
+import importlib, json, pkgutil, sys
+missing = {{}}
+for top in {PRODUCT!r}:
+    package = importlib.import_module(top)
+    for found in pkgutil.walk_packages(package.__path__, top + "."):
+        try:
+            importlib.import_module(found.name)
+        except ModuleNotFoundError as error:
+            missing[found.name] = error.name
+ours = [name for name in sys.modules if name.split(".")[0] in {PRODUCT!r}]
+where = sorted({{sys.modules[name].__file__ for name in ours}})
+print(json.dumps([missing, where, len(ours)]))
+"""
+    done = machine.python_run(code)
+    assert done.returncode == 0, done.stderr
+    missing, where, many = json.loads(done.stdout)
+    assert {name.split(".")[0] for name in missing.values()} <= EXTRAS, missing
+    assert all(path.startswith(str(machine.folder / "venv")) for path in where), where
+    modules = {name for name in files_below(*PRODUCT) if name.endswith(".py")}
+    assert many + len(missing) >= len(modules)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_prints_its_help(machine: Machine, command: str) -> None:
+    done = machine.run(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"usage: underfelt {command}")
