@@ -21,6 +21,7 @@ from controller.rules.engine.common import (
     unresolved,
 )
 from controller.rules.engine.deal import DEALER, assign, must_cut, next_place, uses_packets
+from controller.rules.engine.ricochet_play import takes_by_folding
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import NAME_OF
 from controller.table import guide_settle
@@ -233,7 +234,8 @@ def _action(state: TableState) -> Ask:
         seat, spot, pays = bonus
         code = "bonus pay" if pays else "bonus collect"
         return Ask(code, keys, number, spot="play", amount=ante, about=seat, cents=pays, of=spot)
-    return Ask("act", keys, number, spot="play", amount=ante)
+    code = "act or take" if takes_by_folding(state) else "act"
+    return Ask(code, keys, number, spot="play", amount=ante)
 
 
 # --- standing still ----------------------------------------------------------------------------

@@ -110,6 +110,26 @@ def test_one_exposed_card_is_turned_over_and_a_second_is_a_misdeal() -> None:
     assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
 
 
+@pytest.mark.clause("NSW-12.3")
+@pytest.mark.parametrize("handled", [False, True])
+def test_two_cards_exposed_after_the_deal_are_for_the_supervisor(handled: bool) -> None:
+    croupier = locked()
+    croupier.deal_one()
+    croupier.do(f.CardExposed())  # in the deal: counted apart from what follows
+    croupier.deal()
+    if handled:
+        croupier.do(f.CardsHandled())
+    croupier.do(f.CardExposed())
+    assert croupier.is_in(Phase.DECISION_1)
+    effects = croupier.do(f.CardExposed())
+    assert only(effects, fx.AskSupervisor).answers == ("play on", "void")
+    assert croupier.is_in(Phase.FROZEN)
+    croupier.do(f.SupervisorRuled("play on", "seen by nobody"), SUPERVISOR)
+    croupier.let_it_ride()
+    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+    assert croupier.state.history[-1].result["round_status"] == "settled"
+
+
 @pytest.mark.clause("NSW-12.5")
 def test_a_round_with_one_exposed_card_is_played_to_its_end() -> None:
     croupier = locked()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .hand_values import UndecidedError
-
 MBS = ("MBS3", "MEGA")
 NO_MONEY = ("over_max_previous_round", "cards_shown", "supervisor_confirmed")
 
@@ -24,12 +22,8 @@ class Rulings:
     forfeit: set[int] = field(default_factory=set)
 
     def status(self) -> str:
-        for verdict in ("void", "unclear", "supervisor"):
-            if verdict in self.verdicts:
-                if verdict == "unclear":
-                    raise UndecidedError("exposures during the deal and after handling: one sum?")
-                return verdict
-        return "settled"
+        found = (verdict for verdict in ("void", "supervisor") if verdict in self.verdicts)
+        return next(found, "settled")
 
 
 def rule(game: str, events: list[dict[str, Any]]) -> Rulings:
@@ -169,10 +163,11 @@ def _rule_exposed(game: str, exposed: list[dict[str, Any]], rulings: Rulings) ->
         if in_the_deal >= 2:
             rulings.verdicts.add("void")
         elif handled:
-            rulings.verdicts.add("unclear" if in_the_deal else "supervisor")
+            rulings.verdicts.add("supervisor")
     else:
-        counted = [e for e in exposed if not (e.get("community") and e.get("players_handled"))]
-        if any(event.get("community") for event in counted):
+        early = [e for e in exposed if not e.get("players_handled")]
+        if any(e.get("community") for e in early) or sum(e["count"] for e in early) >= 2:
             rulings.verdicts.add("void")
-        if sum(event["count"] for event in counted) >= 2:
-            rulings.verdicts.add("void")
+        late = [e for e in exposed if e.get("players_handled") and not e.get("community")]
+        if sum(e["count"] for e in late) >= 2:
+            rulings.verdicts.add("supervisor")

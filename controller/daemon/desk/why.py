@@ -77,6 +77,9 @@ REASONS: Final[Mapping[str, Reason]] = {
     "bonus pay": Reason("seat {about} is to be paid, and seat {seat} to act", "decide_1"),
     "bonus collect": Reason("seat {about} lost its bonus wager; seat {seat} acts", "decide_1"),
     "act": Reason("seat {seat} has neither played nor folded", "decide_1"),
+    "act or take": Reason(
+        "seat {seat} is the last hand: it plays, or takes the pot by folding", "decide_1"
+    ),
     "draw": Reason("the three cards of seat {seat} are due", "deal"),
     "return all": Reason("the round is void and wagers still lie", VOIDED),
     "void": Reason("the round is void: it must be ended", VOIDED),

@@ -58,8 +58,10 @@ def _player_card_count(e: ev.PlayerCardCount) -> Ruling | None:
 def _exposed(e: Exposures) -> Ruling | None:
     if e.community_in_deal:
         return VoidRound("NSW-12.6")
-    if e.in_deal + e.after_handling - e.community_after_handling >= 2:
+    if e.in_deal >= 2:
         return VoidRound("NSW-12.3")
+    if (others := e.after_handling - e.community_after_handling) >= 2:
+        return ask("NSW-12.3", f"{others} cards were exposed after the deal")
     return None
 
 

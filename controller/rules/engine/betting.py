@@ -71,15 +71,25 @@ def bets_opened(state: TableState, _what: f.BetsOpened, fact: f.Fact) -> Step:
     effects: list[fx.Effect] = [fx.Prompt("place bets")]
     for number in range(1, rules.table.seats + 1):
         effects.append(fx.SetLamp(number, "fault" if number in state.excluded else "open"))
-        if rules.book.progressive is not None:
-            ready = not rules.book.acceptor_after_base or base_is_valid(state, number)
-            effects.append(fx.ArmAcceptor(number, ready and state.takes_progressive))
+    effects += acceptors(state)
     if rules.book.progressive is not None:
         effects.append(fx.ShowJackpot(state.meter, stale=not state.link_up))
     if rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != rules.money.ante:
         effects.append(fx.Prompt("dealer ante"))
     effects.append(fx.StartTimer("vacancy", rules.table.vacancy_ms))
     return state, tuple(effects)
+
+
+def acceptors(state: TableState) -> tuple[fx.Effect, ...]:
+    """Which acceptors take a credit while bets are open: those of seats that may wager one."""
+    rules = state.rules
+    if rules.book.progressive is None:
+        return ()
+    any_seat = not rules.book.acceptor_after_base
+    return tuple(
+        fx.ArmAcceptor(n, state.takes_progressive and (any_seat or base_is_valid(state, n)))
+        for n in range(1, rules.table.seats + 1)
+    )
 
 
 def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> TableState:
@@ -171,8 +181,9 @@ def _advise(state: TableState, number: int) -> Step:
     effects: list[fx.Effect] = []
     if state.rules.book.acceptor_after_base:
         effects.append(fx.ArmAcceptor(number, valid and state.takes_progressive))
-        if not valid and state.credits.get(number):
-            # The base wagers went: the credits go back too (AMB-W17).
+        if not valid and state.credits.get(number) and state.phase is Phase.BETTING:
+            # The base wagers went: the credits go back too (AMB-W17). After the lock they are
+            # spent: contributed, lost, paid or returned by the settlement.
             cents = wagers[PROGRESSIVE]
             clause = state.rules.book.clauses.side_needs_base
             effects.append(fx.ReturnWager(number, PROGRESSIVE, cents, clause))
@@ -236,7 +247,9 @@ def seat_left_out(state: TableState, what: f.SeatLeftOut, _: f.Fact) -> Step:
     clause = state.rules.book.clauses.equal
     wagers = wagers_of(state, what.seat)
     effects = [fx.ReturnWager(what.seat, s, c, clause) for s, c in wagers.items()]
-    state = replace(state, left_out=state.left_out | {what.seat})
+    state = replace(
+        state, left_out=state.left_out | {what.seat}, credits={**state.credits, what.seat: 0}
+    )
     return state, (*effects, fx.SetLamp(what.seat, "fault"))
 
 
@@ -253,7 +266,8 @@ def wager_refused(state: TableState, what: f.WagerRefused, fact: f.Fact) -> Step
         stake = ((what.seat, locked.locked[PROGRESSIVE]),)
         effects += (fx.ReverseContributions(state.round_no, stake),)
     seats = {n: s for n, s in state.seats.items() if n != what.seat}
-    return replace(state, left_out=state.left_out | {what.seat}, seats=seats), effects
+    left_out, kept = state.left_out | {what.seat}, {**state.credits, what.seat: 0}
+    return replace(state, left_out=left_out, seats=seats, credits=kept), effects
 
 
 def seat_excluded(state: TableState, what: f.SeatExcluded, fact: f.Fact) -> Step:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.betting import acceptors
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.deal import must_cut, uses_packets
 from controller.rules.engine.freezing import freeze
@@ -188,7 +189,10 @@ def progressive_opened(state: TableState, _what: f.ProgressiveOpened, fact: f.Fa
 
 
 def link_restored(state: TableState, _what: f.LinkRestored, _: f.Fact) -> Step:
-    return replace(state, link_up=True), (fx.ShowJackpot(state.meter),)
+    """Bets that are still open may have progressive wagers again."""
+    state = replace(state, link_up=True)
+    open_ = acceptors(state) if state.phase is Phase.BETTING else ()
+    return state, (fx.ShowJackpot(state.meter), *open_)
 
 
 def player_warned(state: TableState, what: f.PlayerWarned, fact: f.Fact) -> Step:

@@ -168,8 +168,9 @@ def void_hand(state: TableState, number: int, clause: str) -> Step:
 def card_exposed(state: TableState, what: f.CardExposed, _: f.Fact) -> Step:
     if state.rules.table.face_up:
         return replace(state, notes=(*state.notes, "exposed card: cards are dealt face up")), ()
-    dealt_out = state.rules.book.exposure_in_deal_only and state.phase is not Phase.DEALING
-    handled = any_handled(state) or dealt_out
+    # The deal ends with its last card; a community card under NSW-12.6 only when one is handled.
+    by_phase = state.rules.book.exposure_in_deal_only or not what.community
+    handled = any_handled(state) or (by_phase and state.phase is not Phase.DEALING)
     return happened(state, ev.ExposedCards(what.count, what.community, handled))
 
 

@@ -73,10 +73,15 @@ def ask(state: TableState) -> tuple[fx.Effect, ...]:
         return ()
     if reading(state, POT_SEAT, POT) != pot_due(state):
         return (fx.Prompt("move to pot", detail=str(pot_due(state))),)
-    alone = len(table.waiting) == 1 and not table.five and table.dealer is None
-    offer = alone and state.rules.money.orphan_pot == "last_player"
-    code = "act or take" if offer else "act"
+    code = "act or take" if takes_by_folding(state) else "act"
     return (fx.Prompt(code, number), fx.SetLamp(number, "your turn"))
+
+
+def takes_by_folding(state: TableState) -> bool:
+    """No hand is left but the one asked now, and the house gives it the pot (AMB-R03)."""
+    table = _showdown(state)
+    alone = len(table.waiting) == 1 and not table.five and table.dealer is None
+    return alone and state.rules.money.orphan_pot == "last_player"
 
 
 def pot_due(state: TableState) -> int:

@@ -71,12 +71,14 @@ def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -
 
 def _answered(state: TableState) -> tuple[ev.Event, ...]:
     """The events without those that asked: one answer covers all that was asked meanwhile."""
-    rulings = state.rules.book.rulings
-    return tuple(
-        e
-        for e in state.events
-        if not any(isinstance(r, AskSupervisor) for r in rule_on(rulings, (e,)))
-    )
+    late = tuple(e for e in state.events if isinstance(e, ev.ExposedCards) and e.players_handled)
+    together = late if _asks(state, late) else ()  # exposed cards are counted over the round
+    return tuple(e for e in state.events if e not in together and not _asks(state, (e,)))
+
+
+def _asks(state: TableState, happened: tuple[ev.Event, ...]) -> bool:
+    found = rule_on(state.rules.book.rulings, happened)
+    return any(isinstance(ruling, AskSupervisor) for ruling in found)
 
 
 def where_we_are(state: TableState) -> tuple[fx.Effect, ...]:
