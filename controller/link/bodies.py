@@ -31,6 +31,7 @@ from record.link.events import (
     Withdrawn,
 )
 from record.link.messages import LONGEST
+from record.outside import fault
 
 PROGRESSIVE: Final = "progressive"
 ENVELOPE: Final = 256
@@ -74,9 +75,11 @@ def _wagers(state: TableState, cents: Iterable[tuple[int, int]]) -> tuple[Wager,
 def _played(book: Book, archive: Archive) -> RoundPlayed:
     record, result = archive.standing
     body = RoundPlayed(archive.round_no, record, result, fixed_awards(book, result))
-    if len(encode_body(body)) <= MOST_BYTES:
+    wrong = fault(record) or fault(result)
+    if len(encode_body(body)) <= MOST_BYTES and wrong is None:
         return body
-    # Never seen with people at a table; the journal has it whole, and the hash says which it is.
+    # Never seen with people at a table, and no server would take it; the journal has it whole, and
+    # the hash says which it is.
     return RoundPlayed(archive.round_no, _left_out(record), _left_out(result), body.awards)
 
 

@@ -6,14 +6,27 @@ before one seen earlier, means a copied or restored card: it is halted and peopl
 
 from __future__ import annotations
 
+import hashlib
+
 from link.ledger.errors import PoolError
 from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume, Retire
 from link.ledger.rounds import OPEN
 from link.ledger.state import Journal, State
+from record.outside import excerpt
 
 FORK = "E-LNK-030"
 WENT_BACK = "E-LNK-031"
 MOST_PROPOSED = 4
+KEPT_BYTES = 4_000
+"""Of a message that halted a journal, if it is longer or cannot be shown as it is."""
+
+
+def evidence(message: bytes) -> str:
+    """What halted a journal, in a form that always fits: as it came, or its beginning and hash."""
+    if len(message) <= KEPT_BYTES and message.isascii() and message.decode().isprintable():
+        return message.decode()
+    digest = hashlib.sha256(message).hexdigest()
+    return f"{len(message)} bytes, SHA-256 {digest}: {excerpt(message, KEPT_BYTES)}"
 
 
 def find(state: State, journal: str) -> Journal:

@@ -37,6 +37,7 @@ from link.rows import EventRow, Group, Saved
 from record.link import events as ev
 from record.link.codec import body_of, encode, encode_body
 from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
+from record.outside import printable
 
 Recall = Callable[[str, int], str | None]
 """The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
@@ -171,7 +172,7 @@ class Ledger:
             text = f"the table has {message.sent} events, but {journal.n} were taken"
             wrong = journals.WENT_BACK, text
         if wrong is not None:
-            return self._halt(journal, *wrong, encode(message).decode(), received_ms)
+            return self._halt(journal, *wrong, encode(message), received_ms)
         return None
 
     def _refusal(self, table: str, journal: Journal | None) -> Refused | None:
@@ -221,7 +222,7 @@ class Ledger:
             if wrong is None:
                 self._seen(known, message.seq, message.hash, received_ms)
                 return [(table, Noted(message.seq))]
-            refused = self._halt(known, *wrong, encode(message).decode(), received_ms)
+            refused = self._halt(known, *wrong, encode(message), received_ms)
         return [(table, refused)] if refused is not None else []
 
     def _seen(self, journal: Journal, seq: int, hash: str, received_ms: int) -> None:
@@ -234,8 +235,8 @@ class Ledger:
     def take(
         self, table: str, journal: str, message: Event, received_ms: int, body: bytes = b""
     ) -> list[Reply]:
-        """An event of the journal that this connection said hello with. ``body`` spares encoding it
-        again. Always answers with an ``Ack`` or a ``Refused`` for this table, first in the list."""
+        """An event of the journal that this connection said hello with; ``body`` as it came.
+        Always answers with an ``Ack`` or a ``Refused`` for this table, first in the list."""
         known = self.state.journals.get(journal)
         if known is None or known.table != table or known.state != "active":
             refused = self._refusal(table, known)
@@ -248,13 +249,12 @@ class Ledger:
             message.seq == known.head_seq and message.hash != known.head_hash
         ):
             text = f"event {n} stands in record {message.seq}, whose hash or place was another"
-            evidence = encode(message).decode()
-            refused = self._halt(known, journals.FORK, text, evidence, received_ms)
+            refused = self._halt(known, journals.FORK, text, encode(message), received_ms)
             return [(table, msgspec.structs.replace(refused, n=n))]
         try:
             more = self._apply(known, message, received_ms, body or encode_body(message.body))
         except Poison as poison:
-            evidence = encode(message).decode()
+            evidence = encode(message)
             refused = self._halt(known, poison.code, poison.text, evidence, received_ms)
             return [(table, msgspec.structs.replace(refused, n=n))]
         replies: list[Reply] = [(table, Ack(n))]
@@ -316,8 +316,7 @@ class Ledger:
             stored = self._recall(journal.journal, n)
         if stored is not None and stored != message.hash:
             text = f"event {n} has two hashes: {stored} was taken, now {message.hash}"
-            evidence = encode(message).decode()
-            refused = self._halt(journal, journals.FORK, text, evidence, received_ms)
+            refused = self._halt(journal, journals.FORK, text, encode(message), received_ms)
             return [(table, msgspec.structs.replace(refused, n=n))]
         replies: list[Reply] = [(table, Ack(journal.n))]
         if isinstance(message.body, ev.Claimed | ev.Contributed):
@@ -326,9 +325,20 @@ class Ledger:
             replies += selections.told(journal, message.body.round)
         return replies
 
-    def _halt(self, journal: Journal, code: str, text: str, evidence: str, at_ms: int) -> Refused:
-        self._given(o.Halt(journal.journal, code, text[:500], evidence), (SERVER,), at_ms)
-        return Refused(code, text[:500], halted=True)
+    def halt(
+        self, table: str, journal: str, poison: Poison, message: bytes, at_ms: int
+    ) -> Refused | None:
+        """Stop the table's journal: its message could not be taken."""
+        known = self.state.journals.get(journal)
+        if known is None or known.table != table or known.state != "active":
+            return self._refusal(table, known)
+        return self._halt(known, poison.code, poison.text, message, at_ms)
+
+    def _halt(self, journal: Journal, code: str, text: str, message: bytes, at_ms: int) -> Refused:
+        said = printable(text)[:500]
+        order = o.Halt(journal.journal, code, said, journals.evidence(message))
+        self._given(order, (SERVER,), at_ms)
+        return Refused(code, said, halted=True)
 
     # --- orders ---------------------------------------------------------------------------------
 

@@ -15,13 +15,16 @@ from record.link.events import Cents, Count, Round, Seat, Word
 from record.link.messages import AwardId, Code, Hash, JournalId, Text
 
 Why = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+MaybeHash = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$(?!\n)")]
+MaybeId = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32})?$(?!\n)")]
+Short = Annotated[str, msgspec.Meta(max_length=64)]
 
 
 class Person(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """``[account, role]``. The server itself is ``["server", ""]``, the clock ``["clock", ""]``."""
 
     account: Word
-    role: str = ""
+    role: Short = ""
 
 
 SERVER: Final = Person("server")
@@ -78,7 +81,7 @@ class Resume(OrderBody, frozen=True, tag="resume"):
     journal: JournalId
     why: Why
     skip: Count = 0
-    skip_hash: str = ""
+    skip_hash: MaybeHash = ""
 
 
 class Retire(OrderBody, frozen=True, tag="retire"):
@@ -94,9 +97,9 @@ class Restore(OrderBody, frozen=True, tag="restore"):
     Without: the server's own store."""
 
     why: Why
-    journal: str = ""
+    journal: MaybeId = ""
     head_seq: Count = 0
-    head_hash: str = ""
+    head_hash: MaybeHash = ""
 
 
 class Change(OrderBody, frozen=True, tag="change"):
@@ -205,7 +208,7 @@ class Alarm(OrderBody, frozen=True, tag="alarm"):
 
     code: Code
     text: Text
-    table: str = ""
+    table: Short = ""
 
 
 Order = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
@@ -22,6 +22,11 @@ class Request:
     verb: str
     given: Mapping[str, Any]
     done: Future[Answer] = field(default_factory=Future)
+
+    def answer(self, answer: Answer) -> None:
+        """Once; whoever asked may have stopped waiting."""
+        with suppress(InvalidStateError):
+            self.done.set_result(answer)
 
 
 class Bridge:
@@ -48,12 +53,14 @@ class Bridge:
         """Also from a signal handler."""
         os.eventfd_write(self.wake_fd, 1)
 
-    def take(self) -> list[Request]:
+    def take(self, most: int | None = None) -> list[Request]:
         with suppress(BlockingIOError):
             os.eventfd_read(self.wake_fd)
-        taken = []
-        while self._waiting:
+        taken: list[Request] = []
+        while self._waiting and len(taken) != most:
             taken.append(self._waiting.popleft())
+        if self._waiting:
+            self.wake()
         return taken
 
     def close(self) -> None:

@@ -25,8 +25,11 @@ from link.server.bridge import Answer, Bridge
 from link.server.log import Log
 from link.server.office import WRONG
 from link.server.orders import read_order
+from record.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20
+LONGEST_TEXT: Final = 60_000
+LONGEST_PATH: Final = 1_000
 MODE: Final = 0o660
 AT_ONCE: Final = 8
 IDLE_S: Final = 30.0
@@ -96,9 +99,10 @@ class Control:
 
     def answer(self, line: bytes, uid: int) -> Answer:
         try:
-            request = json.loads(line)
-        except (ValueError, RecursionError):
-            return {"error": "E-SVC-001", "text": "a request is one JSON object per line"}
+            request = read_json(line, most_int=INT64, longest=LONGEST_TEXT)
+        except NotStrict as error:
+            said = f"a request is one strict JSON object per line: {error}"
+            return {"error": "E-SVC-001", "text": said}
         verb = request.get("verb") if isinstance(request, dict) else None
         try:
             if isinstance(verb, str) and verb in QUESTIONS:
@@ -109,14 +113,17 @@ class Control:
             return {"error": "E-SVC-006", "text": "the server does not answer; is it stopping?"}
         except AccountRefused as error:
             return {"error": error.code, "text": error.text}
+        except Exception as error:  # one request may fail, the socket may not
+            self._log.error(f"{verb!r}: {type(error).__name__}: {error}", fault_code="E-SVC-008")
+            return {"error": "E-SVC-008", "text": "the server could not do it; nothing changed"}
         known = ", ".join(sorted((*QUESTIONS, *self._verbs)))
-        return {"error": "E-SVC-002", "text": f"{verb!r}: no such verb; expected {known}"}
+        return {"error": "E-SVC-002", "text": f"{str(verb)[:40]!r}: no such verb; expected {known}"}
 
     def _backup(self, request: Mapping[str, Any], uid: int) -> Answer:
         if uid not in (0, os.geteuid()):
             return {"error": "E-SVC-007", "text": "only the server's own user may back it up"}
         path = request.get("path")
-        if not isinstance(path, str) or not path.startswith("/"):
+        if not isinstance(path, str) or not path.startswith("/") or len(path) > LONGEST_PATH:
             return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
         return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
 

@@ -16,11 +16,11 @@ import msgspec
 
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER, Order, Person
-from link.ledger.state import Reply
+from link.ledger.state import Poison, Reply
 from link.rows import KeyRow
 from link.server.gate import Alarms
 from link.server.sessions import Peer, Session, Sessions
-from record.link.codec import WireError, encode, for_version, from_table, offered
+from record.link.codec import WireError, encode, for_version, offered, received
 from record.link.messages import (
     VERSION,
     VERSIONS,
@@ -36,6 +36,7 @@ from record.link.messages import (
     Refused,
     Welcome,
 )
+from record.outside import excerpt, printable
 
 STRIKES: Final = 3
 """Frames that are no messages, until a connection is given up."""
@@ -46,8 +47,9 @@ FORGIVEN_MS: Final = 600_000
 SILENT_BEATS: Final = 3
 ALARM_MS: Final = 1_000
 MOST_TEXT: Final = 500
-KEPT_CHARACTERS: Final = 20_000
-"""Of a dead letter."""
+KEPT_BYTES: Final = 4_000
+"""Of a dead letter; the hash says which frame it was."""
+NOT_TAKEN: Final = "E-LNK-022"
 
 
 class Floor:
@@ -81,15 +83,15 @@ class Floor:
             self.sessions.close(peer)
             session = None
         try:
-            message = from_table(frame)
+            message, body = received(frame)
         except WireError as error:
             self._malformed(peer, key, frame, error)
             return
         if session is not None and type(message) is Event:  # most of them by far
             session.heard_ms = self.mono_ms
             self.counts["events"] += 1
-            replies = self.ledger.take(session.table, session.journal, message, self.now_ms)
-            self._reply(replies)
+            table, journal = session.table, session.journal
+            self._reply(self.ledger.take(table, journal, message, self.now_ms, body))
         elif isinstance(message, Hello):
             self._hello(peer, key, message)
         elif session is None:
@@ -164,6 +166,9 @@ class Floor:
         if versions and not set(versions) & set(VERSIONS):
             self._no_version(peer, versions)
             return
+        self._strike(peer, key, frame, error)
+
+    def _strike(self, peer: Peer, key: KeyRow, frame: bytes, error: WireError) -> None:
         strikes, last_ms = self._strikes.get(key.public, (0, 0))
         strikes = 1 if self.mono_ms - last_ms > FORGIVEN_MS else strikes + 1
         self._strikes[key.public] = strikes, self.mono_ms
@@ -171,7 +176,7 @@ class Floor:
             self._refuse(peer, error.code, error.text)
             return
         del self._strikes[key.public]
-        self._muted[key.public] = self.mono_ms + MUTED_MS
+        self._mute(key)
         self.sessions.close(peer)
         said = f"{STRIKES} frames that are no messages: {error.text}"
         self._refuse(peer, "E-LNK-017", said)
@@ -181,11 +186,39 @@ class Floor:
             "table": key.table,
             "bytes": len(frame),
             "sha256": sha256(frame).hexdigest(),
-            "frame": frame[:KEPT_CHARACTERS].decode("latin-1"),
-            "why": str(error),
+            "frame": excerpt(frame, KEPT_BYTES),
+            "why": str(error)[:MOST_TEXT],
         }
         text = msgspec.json.encode(letter).decode()
         self.ledger.note("dead letter", text, (SERVER,), self.now_ms)
+
+    def quarantine(self, peer: Peer, key: KeyRow, frame: bytes, why: str) -> None:
+        """A message broke something that was to take it: its journal is halted, or nothing is read
+        from its key for a while. Everybody else goes on."""
+        self.counts["quarantined"] += 1
+        session = self.sessions.at(peer)
+        said = f"a message could not be taken: {why}"
+        if session is not None:
+            table, journal = session.table, session.journal
+            poison = Poison(NOT_TAKEN, said)
+            refused = self.ledger.halt(table, journal, poison, frame, self.now_ms)
+            if refused is not None:
+                self._out.append((peer, refused))
+                return
+        self._mute(key)
+        self._refuse(peer, NOT_TAKEN, said)
+        text = f"{said}; {len(frame)} bytes, SHA-256 {sha256(frame).hexdigest()}"
+        self.alarm(NOT_TAKEN, key.table, text)
+
+    def restart(self, ledger: Ledger) -> None:
+        """Go on with what is stored: nothing since the last commit was done or is answered."""
+        self.ledger = ledger
+        self._out.clear()
+        for session in self.sessions:
+            session.slot, session.meters = -1, None
+
+    def _mute(self, key: KeyRow) -> None:
+        self._muted[key.public] = self.mono_ms + MUTED_MS
 
     def _no_version(self, peer: Peer, versions: Sequence[int]) -> None:
         shown = ", ".join(map(str, versions[:8]))
@@ -203,7 +236,7 @@ class Floor:
 
     def _refuse(self, peer: Peer, code: str, text: str, n: int = 0) -> None:
         self.counts["refused"] += 1
-        self._out.append((peer, Refused(code, text[:MOST_TEXT], n)))
+        self._out.append((peer, Refused(code, printable(text)[:MOST_TEXT], n)))
 
     def refuse_key(self, peer: Peer, n: int = 0) -> None:
         """A message over a connection whose key is no longer valid."""
@@ -214,7 +247,7 @@ class Floor:
         """Recorded at once; the same code again at most once a second, with a count."""
         told = self._alarms.raised(code, text, self.mono_ms)
         if told is not None:
-            self.ledger.alarm(code, table, told[:MOST_TEXT], self.now_ms)
+            self.ledger.alarm(code, table, printable(told)[:MOST_TEXT], self.now_ms)
 
     # --- people, time ----------------------------------------------------------------------------
 

@@ -23,18 +23,27 @@ from link.ledger.mystery import Sealer
 from link.ledger.terms import Pool
 from link.rows import KeyRow
 from link.server.bridge import Bridge
-from link.server.doors import TOPIC, Doors
-from link.server.floor import Floor
+from link.server.doors import Doors
+from link.server.floor import NOT_TAKEN, Floor
 from link.server.gate import Alarms, Gate
 from link.server.keeper import Keeper, StepDown
 from link.server.log import Log
 from link.server.office import Office
+from link.server.publisher import QUICK, QUICK_MORE, Publisher
 from link.server.service import Service
 from link.server.sessions import Peer
 from link.store.contract import Store
-from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown, Unsafe
+from link.store.errors import (
+    Conflict,
+    Failed,
+    Fenced,
+    NotStorable,
+    StoreError,
+    Unknown,
+    Unsafe,
+)
 from record.link.codec import encode
-from record.link.messages import Bye, Meters, MeterValue, Refused
+from record.link.messages import Bye, Refused
 from record.notify import Notifier
 
 IDLE_MS: Final = 250
@@ -45,9 +54,9 @@ ADMITTED_AT_ONCE: Final = 256
 LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
 """Unsafe too: a database that lost its standby or was switched over may be right again in a minute;
 until then nothing is acknowledged."""
-QUICK: Final = int(zmq.NOBLOCK)
-QUICK_MORE: Final = int(zmq.NOBLOCK | zmq.SNDMORE)
-"""Plain numbers: joining two flags at every message takes longer than sending it."""
+CAREFUL_MS: Final = 10_000
+"""So long every input has a group of its own after a group of several broke: tables send what was
+not answered again within a few seconds."""
 SEND: Final = BareSocket.send
 """What ``zmq.Socket.send`` adds, for kinds of sockets that are not used here, takes longer too."""
 COLLECT_AFTER: Final = 50_000
@@ -110,16 +119,16 @@ class Server:
         self.counts: Counter[str] = Counter()
         self._service = Service(self, means.bridge, means.store)
         self._poller = zmq.Poller()
-        self._sequence = 0
-        self._shown: tuple[MeterValue, ...] | None = None
-        """None: somebody waits for a snapshot."""
-        self._changed = False
-        """Something was committed, or somebody subscribed, since the last publication."""
-        self._published_ms = self._reloaded_ms = self._expired_ms = self._tended_ms = 0
+        self._publisher = Publisher(plan.name, publish_ms=plan.publish_ms, beat_ms=plan.beat_ms)
+        self._reloaded_ms = self._expired_ms = self._tended_ms = 0
         self._rebind_ms: dict[str, int] = {}
         """What is to be bound anew, ``tables`` or ``signs``, and when."""
         self._denied = Alarms(1_000)
         self._more = self._ready = self._stopping = False
+        self._frames: list[tuple[Peer, KeyRow, bytes]] = []
+        """Taken in this turn, the last one perhaps only half."""
+        self._careful_ms = 0
+        """Until then one input at a time."""
         self._fed_ms = 0
         self.trouble = ""
         """Why it does not lead, if that is no choice of its own."""
@@ -172,9 +181,7 @@ class Server:
             due = self.floor.ledger.due_ms()
             if due is not None:
                 wait = min(wait, due - self._means.clock.now_ms())
-            # What changed since is shown as soon as it may be; otherwise once in every interval.
-            pause = self.plan.publish_ms if self._changed else self.plan.beat_ms
-            wait = min(wait, self._published_ms + pause - mono)
+            wait = min(wait, self._publisher.wait_ms(mono))
         return max(wait, 0)
 
     # --- one turn ---------------------------------------------------------------------------------
@@ -186,15 +193,52 @@ class Server:
         if mono >= self._keeper.next_ms or self._keeper.overdue(mono):
             # By itself: however often it fails, tables and people get their answers.
             self._or_step_down(lambda: self._lead(now, mono))
-        self._or_step_down(lambda: self._serve(ready, now, mono))
+        self._or_step_down(lambda: self._contained(lambda: self._serve(ready, now, mono), mono))
+
+    def _contained(self, act: Callable[[], None], mono: int) -> None:
+        """Nothing from outside ends the loop: whatever an input breaks is undone by going back to
+        what is stored, and only the source of that input is stopped."""
+        self._frames.clear()
+        try:
+            act()
+        except (*LOSES_THE_LEAD, KeyboardInterrupt):
+            raise
+        except StoreError as error:
+            if not isinstance(error, NotStorable):
+                raise
+            self._contain(error, mono)
+        except Exception as error:
+            self._contain(error, mono)
+
+    def _contain(self, error: Exception, mono: int) -> None:
+        floor, frames, asked = self.floor, list(self._frames), self._service.open_requests()
+        why = f"{type(error).__name__}: {error}"
+        self._log.error(f"undone: {why}", fault_code=NOT_TAKEN)
+        self.counts["undone"] += 1
+        self._service.undone()
+        if floor is None:
+            return
+        if not frames and not asked:
+            raise error  # nobody's input: the ledger itself
+        floor.restart(self._load(floor.now_ms))
+        if len(frames) == 1 and not asked:
+            floor.quarantine(*frames[0], why)
+            self._keeper.commit(floor.ledger.group(floor.epoch))
+            for peer, data in floor.answers():
+                self._send(floor, peer, data)
+        elif frames:
+            # One of several: each gets a group of its own when it comes again.
+            self._careful_ms = mono + CAREFUL_MS
 
     def _serve(self, ready: dict[Any, int], now: int, mono: int) -> None:
         if self.floor is not None:
             self.floor.at(now, mono)
         if self._doors.zap in ready:
             self._admit(mono)
-        self._drain(ready)
-        self._service.serve()
+        careful = mono < self._careful_ms
+        self._drain(ready, 1 if careful else self.plan.group_most)
+        if not (careful and self._frames):
+            self._service.serve(1 if careful else None)
         if self.floor is not None:
             self._conclude(self.floor, mono)
         else:
@@ -208,19 +252,20 @@ class Server:
             self._keeper.forget(self._means.clock.mono_ms())
             self._step_down(str(error), error.code)
 
-    def _drain(self, ready: dict[Any, int]) -> None:
+    def _drain(self, ready: dict[Any, int], most: int) -> None:
         self._more = False
         for number, door in enumerate(self._doors.tables):
-            if door in ready:
-                self._take_from(number, door)
+            if door in ready and (most > 1 or not self._frames):
+                self._take_from(number, door, most)
         for sign in self._doors.signs:
             if sign is not None and sign in ready:
-                self._subscriptions(sign)
+                self._publisher.subscriptions(sign)
 
-    def _take_from(self, number: int, door: zmq.Socket[bytes]) -> None:
+    def _take_from(self, number: int, door: zmq.Socket[bytes], most: int) -> None:
         receive, holder, floor = door.recv, self.gate.holder, self.floor
+        frames = self._frames
         try:
-            for _ in range(self.plan.group_most):
+            for _ in range(most):
                 peer = (number, receive(QUICK))
                 frame = receive(QUICK, copy=False)
                 data = self._whole(door) if frame.more else frame.bytes
@@ -232,6 +277,7 @@ class Server:
                     self.counts["revoked"] += 1
                     floor.refuse_key(peer)
                 else:
+                    frames.append((peer, key, data))
                     floor.take(peer, key, data)
             self._more = True
         except zmq.Again:
@@ -254,7 +300,7 @@ class Server:
         self.office.into(group)
         if group:
             self._keeper.commit(group)
-            self._changed = True
+            self._publisher.changed = True
             self.counts["groups"] += 1
             for alarm in group.alarms:
                 self._log.warning(alarm.text, table_id=alarm.table, fault_code=alarm.code)
@@ -263,7 +309,7 @@ class Server:
         for peer, data in floor.answers():
             self._send(floor, peer, data)
         self._service.committed()
-        self._publish(floor, mono)
+        self.counts["published"] += self._publisher.publish(floor, self._doors.signs, mono)
 
     def _send(self, floor: Floor | None, peer: Peer, data: bytes) -> None:
         door = self._doors.tables[peer[0]]
@@ -296,37 +342,6 @@ class Server:
         else:
             self._log.warning(f"handshake refused: {text}", fault_code="E-LNK-042")
 
-    # --- meters -----------------------------------------------------------------------------------
-
-    def _subscriptions(self, door: zmq.Socket[bytes]) -> None:
-        try:
-            while True:
-                told = door.recv(QUICK)
-                if told[:1] == b"\x01":
-                    self._changed, self._shown = True, None
-        except zmq.Again:
-            pass
-
-    def _publish(self, floor: Floor, mono: int) -> None:
-        """Absolute values; when they changed, when somebody came, and once in every interval."""
-        if mono - self._published_ms < self.plan.publish_ms:
-            return
-        due = mono - self._published_ms >= self.plan.beat_ms
-        if not (due or self._changed):
-            return
-        self._changed = False
-        meters = floor.ledger.meters()
-        if not due and meters == self._shown:
-            return
-        self._sequence += 1
-        self._published_ms, self._shown = mono, meters
-        data = encode(Meters(self.plan.name, floor.epoch, self._sequence, meters))
-        for door in self._doors.signs:
-            if door is not None:
-                door.send(TOPIC, QUICK_MORE)
-                door.send(data, QUICK)
-        self.counts["published"] += 1
-
     # --- leading ----------------------------------------------------------------------------------
 
     def _lead(self, now: int, mono: int) -> None:
@@ -354,6 +369,20 @@ class Server:
         self._means.notifier.more_time(60_000_000)
         if not self.counts["led"]:
             store.check(recent=self.plan.check_recent, between=self._means.notifier.feed)
+        ledger = self._load(now)
+        self.counts["led"] += 1
+        self.floor = Floor(
+            ledger, server=self.plan.name, epoch=self._keeper.epoch, beat_ms=self.plan.beat_ms
+        )
+        self.floor.at(now, mono)
+        self.trouble = ""
+        self._log.info(f"leading, epoch {self._keeper.epoch}, {store.place}")
+        if caution := store.caution():
+            self.floor.alarm("E-STO-014", "", caution)
+
+    def _load(self, now: int) -> Ledger:
+        """Ledger, keys and accounts as they are stored."""
+        store = self._means.store
         saved = store.load()
 
         def recall(journal: str, n: int) -> str | None:
@@ -373,15 +402,7 @@ class Server:
             self._keeper.commit(group)
         self.office.load(saved)
         self.gate.refresh(now)
-        self.counts["led"] += 1
-        self.floor = Floor(
-            ledger, server=self.plan.name, epoch=self._keeper.epoch, beat_ms=self.plan.beat_ms
-        )
-        self.floor.at(now, mono)
-        self.trouble = ""
-        self._log.info(f"leading, epoch {self._keeper.epoch}, {store.place}")
-        if caution := store.caution():
-            self.floor.alarm("E-STO-014", "", caution)
+        return ledger
 
     def _step_down(self, why: str, code: str) -> None:
         floor, self.floor = self.floor, None

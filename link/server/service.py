@@ -28,7 +28,9 @@ from record.link.keys import fingerprint
 if TYPE_CHECKING:
     from link.server.server import Server
 
+UNDONE: Final = "E-SVC-008"
 MOST_ROWS: Final = 1_000
+MOST_AFTER: Final = 1 << 31
 MOST_AWARDS: Final = 200
 """In one answer, with their steps."""
 
@@ -42,6 +44,8 @@ class Service:
         self._server, self._bridge, self._store = server, bridge, store
         self._after: list[tuple[Request, Answer]] = []
         self._busy = False
+        self._now: Request | None = None
+        """What is being carried out: half done if something breaks."""
         self._verbs: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
             "status": self._status,
             "meters": self._meters,
@@ -58,11 +62,12 @@ class Service:
             "order": self._order,
         }
 
-    def serve(self) -> None:
-        for request in self._bridge.take():
+    def serve(self, most: int | None = None) -> None:
+        for request in self._bridge.take(most):
             if request.verb == "backup":
                 self._backup(request)
                 continue
+            self._now = request
             try:
                 answer = self._verbs[request.verb](request.given)
             except (AccountRefused, KeyRefused, PoolError) as error:
@@ -72,6 +77,20 @@ class Service:
             except StoreError as error:
                 answer = {"error": error.code, "text": str(error)}
             self._after.append((request, answer))
+            self._now = None
+
+    def open_requests(self) -> int:
+        """Of this turn, not answered yet."""
+        return len(self._after) + (self._now is not None)
+
+    def undone(self) -> None:
+        """Something broke in this turn: nothing of it was done."""
+        if self._now is not None:
+            self._after.append((self._now, {}))
+            self._now = None
+        after, self._after = self._after, []
+        for request, _ in after:
+            request.answer({"error": UNDONE, "text": "the server could not do it; nothing changed"})
 
     def committed(self) -> None:
         self._answer_all()
@@ -84,12 +103,12 @@ class Service:
         """Nothing of this turn was done."""
         after, self._after = self._after, []
         for request, _ in after:
-            request.done.set_result({"error": "E-LNK-020", "text": why})
+            request.answer({"error": "E-LNK-020", "text": why})
 
     def _answer_all(self) -> None:
         after, self._after = self._after, []
         for request, answer in after:
-            request.done.set_result(answer)
+            request.answer(answer)
 
     def _floor(self) -> Floor:
         if self._server.floor is None:
@@ -169,8 +188,8 @@ class Service:
     def _awards(self, given: Mapping[str, Any]) -> Answer:
         """A page, each award with all its steps; ``after`` is how many one has."""
         after = given.get("after", 0)
-        if not isinstance(after, int) or isinstance(after, bool) or after < 0:
-            return {"error": "E-SVC-001", "text": "after: expected a whole number of awards"}
+        if type(after) is not int or not 0 <= after <= MOST_AFTER:
+            return {"error": "E-SVC-001", "text": f"after: expected a number up to {MOST_AFTER}"}
         found = list(islice(self._store.awards(), after, after + MOST_AWARDS + 1))
         page = found[:MOST_AWARDS]
         steps = [asdict(step) for row in page for step in self._store.steps(award=row.award)]
@@ -208,7 +227,7 @@ class Service:
     def _backup(self, request: Request) -> None:
         """Copies while the tables go on: turns of the loop are taken between the pieces."""
         if self._busy:
-            request.done.set_result({"error": "E-SVC-004", "text": "a backup is being written"})
+            request.answer({"error": "E-SVC-004", "text": "a backup is being written"})
             return
         self._busy = True
         try:
@@ -218,12 +237,12 @@ class Service:
             manifest = self._store.backup(
                 path, at_ms=at_ms, between=self._server.turn_between, verify=False
             )
-            request.done.set_result({"ok": True, "manifest": dataclasses.asdict(manifest)})
+            request.answer({"ok": True, "manifest": dataclasses.asdict(manifest)})
         except StoreError as error:
-            request.done.set_result({"error": error.code, "text": str(error)})
-        except OSError as error:
-            said = f"{request.given['path']}: {error.strerror}"
-            request.done.set_result({"error": "E-SVC-005", "text": said})
+            request.answer({"error": error.code, "text": str(error)})
+        except Exception as error:  # whatever a path leads to, the loop goes on
+            said = f"{request.given['path']}: {getattr(error, 'strerror', None) or error}"
+            request.answer({"error": "E-SVC-005", "text": said})
         finally:
             self._busy = False
 

@@ -31,6 +31,7 @@ RecordHash = Annotated[
 """A ``Hash`` in a message that comes often: its ``__post_init__`` takes half the time of a
 pattern."""
 Text = Annotated[str, msgspec.Meta(max_length=500)]
+Version = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
 AwardId = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 AwardState = Literal["claimed", "locked", "verified", "approved", "paid", "rejected", "withdrawn"]
 
@@ -70,7 +71,7 @@ _NOT_HEXADECIMAL: Final = "Expected 64 hexadecimal digits, a-f in lower case, as
 class Hello(Message, frozen=True, tag="hello"):
     """First on every connection, and again whenever the server asks for it."""
 
-    versions: tuple[int, ...]
+    versions: Annotated[tuple[Version, ...], msgspec.Meta(max_length=16)]
     table: Word
     journal: JournalId
     sent: Count

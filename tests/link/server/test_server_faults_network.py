@@ -320,7 +320,7 @@ def test_row_38_frames_that_are_no_messages_cost_their_sender_alone(house: House
     live.stop()
     store = house.store()
     letters = [json.loads(row.body) for row in store.events(table="") if b"dead letter" in row.body]
-    assert [json.loads(one["order"]["text"])["frame"] for one in letters] == ["\0" * 1000]
+    assert [json.loads(one["order"]["text"])["frame"] for one in letters] == ["\\x00" * 1000]
     store.close()
 
 
