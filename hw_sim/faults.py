@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 from hw_sim.devices.hd44780 import Hd44780
 from hw_sim.devices.ht16k33 import Ht16k33
 from hw_sim.devices.keys import KEYS
+from hw_sim.layout import SEATS
 from hw_sim.line import Line
-from hw_sim.scenario import card_byte
+from hw_sim.scenario import ScenarioError, card_byte
 from hw_sim.table import SimTable
 
 
@@ -48,36 +50,97 @@ class Faults:
         words = sentence.split()
         if not words or words[0] not in VERBS:
             raise FaultError(f"{sentence!r}: no such fault; one of {', '.join(VERBS)}")
-        least, verb = VERBS[words[0]]
-        if len(words) - 1 < least:
-            raise FaultError(f"{sentence!r}: {words[0]} needs {least} argument(s)")
+        arguments, verb = VERBS[words[0]]
+        self._check(words[0], arguments, words[1:])
         verb(self, words[1:])
+
+    def _check(self, verb: str, arguments: str, given: list[str]) -> None:
+        """Every argument is of its kind, and none is missing or left over."""
+        kinds = arguments.split()
+        needed = sum(not kind.startswith("[") for kind in kinds)
+        if not needed <= len(given) <= len(kinds):
+            many = f"{needed} argument(s)" if needed == len(kinds) else "arguments"
+            raise FaultError(f"{verb}: expected {many}: {arguments or 'none'}")
+        for kind, word, before in zip(kinds, given, ["", *given], strict=False):
+            wrong = [KINDS[one](self, word, before) for one in kind.strip("[]").split("/")]
+            if all(wrong):
+                raise FaultError(f"{word!r}: {' or '.join(wrong)}")
 
     # --- arguments -----------------------------------------------------------------------------
 
     def line(self, name: str) -> Line:
-        found = self.table.lines.get(name)
-        if found is None:
-            raise FaultError(f"{name!r}: no such line; one of {', '.join(self.table.lines)}")
-        return found
+        return self.table.lines[name]
 
     def chip_faults(self, name: str) -> int:
-        address = self.table.layout.chips.get(name)
-        if address is None:
-            known = ", ".join(self.table.layout.chips)
-            raise FaultError(f"{name!r}: no such chip; one of {known}")
-        return address
+        return self.table.layout.chips[name]
 
     def pin(self, name: str) -> int:
+        """Pins are not all wired, and some verbs mean one without naming it."""
         number = self.table.layout.pins.get(name)
         if number is None:
-            raise FaultError(f"{name!r}: no such pin; one of {', '.join(self.table.layout.pins)}")
+            raise FaultError(f"{name!r}: {_one_of('pin', self.table.layout.pins, name)}")
         return number
 
     def spot(self, seat: str, spot: str) -> tuple[int, str]:
-        if not seat.isdecimal() or self.table.layout.antenna_of(int(seat), spot) is None:
-            raise FaultError(f"{seat}/{spot}: no antenna there")
         return int(seat), spot
+
+
+def _one_of(what: str, known: Iterable[str], word: str) -> str:
+    """Empty if the word is known, else which are."""
+    return "" if word in known else f"no such {what}; one of {', '.join(known)}"
+
+
+def _spot(f: Faults, spot: str, seat: str) -> str:
+    found = seat.isdecimal() and f.table.layout.antenna_of(int(seat), spot) is not None
+    return "" if found else f"no antenna at {seat}/{spot}"
+
+
+def _card(_f: Faults, word: str, _before: str) -> str:
+    try:
+        card_byte(word)
+    except ScenarioError:
+        return "expected a card such as 7h or Td, or cut"
+    return ""
+
+
+def _chance(_f: Faults, word: str, _before: str) -> str:
+    return "" if re.fullmatch(r"[01]|0?\.\d{1,9}|1\.0+", word) else "expected a chance from 0 to 1"
+
+
+def _whole(least: int, most: int) -> Check:
+    def check(_f: Faults, word: str, _before: str) -> str:
+        fits = re.fullmatch(r"\d{1,9}", word, re.ASCII) and least <= int(word) <= most
+        return "" if fits else f"expected a whole number from {least} to {most}"
+
+    return check
+
+
+def _words(*known: str) -> Check:
+    return lambda _f, word, _before: "" if word in known else f"expected {' or '.join(known)}"
+
+
+Check = Callable[[Faults, str, str], str]
+"""Empty if the word (after the one before it) will do, else what would."""
+KINDS: Final[dict[str, Check]] = {
+    "line": lambda f, word, _: _one_of("line", f.table.lines, word),
+    "chip": lambda f, word, _: _one_of("chip", f.table.layout.chips, word),
+    "pin": lambda f, word, _: _one_of("pin", f.table.layout.pins, word),
+    "key": lambda _f, word, _: _one_of("key", KEYS, word),
+    "seat": _whole(0, SEATS),
+    "spot": _spot,
+    "card": _card,
+    "rate": _chance,
+    "count": _whole(0, 1_000_000),
+    "cards": _whole(1, 52),
+    "times": _whole(1, 100),
+    "edges": _whole(1, 1_000),
+    "microseconds": _whole(0, 1_000_000),
+    "level": _words("0", "1"),
+    "off": _words("off", "on", "0", "1"),
+    "open": _words("open"),
+    "closed": _words("closed"),
+}
+"""What the arguments of VERBS may be."""
 
 
 def _on(words: list[str], index: int) -> bool:
@@ -85,22 +148,7 @@ def _on(words: list[str], index: int) -> bool:
 
 
 def _number(words: list[str], index: int, default: int) -> int:
-    if len(words) <= index:
-        return default
-    try:
-        return int(words[index])
-    except ValueError:
-        raise FaultError(f"{words[index]!r}: expected a whole number") from None
-
-
-def _rate(word: str) -> float:
-    try:
-        rate = float(word)
-    except ValueError:
-        rate = -1.0
-    if not 0.0 <= rate <= 1.0:
-        raise FaultError(f"{word!r}: expected a chance from 0 to 1")
-    return rate
+    return int(words[index]) if len(words) > index else default
 
 
 # --- lines -------------------------------------------------------------------------------------
@@ -119,6 +167,8 @@ def _rename(f: Faults, a: list[str]) -> None:
 
 
 def _swap(f: Faults, a: list[str]) -> None:
+    if a[0] == a[1]:
+        raise FaultError(f"{a[1]!r}: expected another line")
     f.cabling.swap(f.line(a[0]), f.line(a[1]))
 
 
@@ -127,15 +177,15 @@ def _stick(f: Faults, a: list[str]) -> None:
 
 
 def _flip(f: Faults, a: list[str]) -> None:
-    f.line(a[0]).noise.flip_rate = _rate(a[1])
+    f.line(a[0]).noise.flip_rate = float(a[1])
 
 
 def _lose(f: Faults, a: list[str]) -> None:
-    f.line(a[0]).noise.loss_rate = _rate(a[1])
+    f.line(a[0]).noise.loss_rate = float(a[1])
 
 
 def _insert(f: Faults, a: list[str]) -> None:
-    f.line(a[0]).noise.insert_rate = _rate(a[1])
+    f.line(a[0]).noise.insert_rate = float(a[1])
 
 
 def _glue(f: Faults, a: list[str]) -> None:
@@ -243,11 +293,11 @@ def _undervoltage(f: Faults, a: list[str]) -> None:
 
 
 def _powerfail(f: Faults, a: list[str]) -> None:
-    f.table.drive_pin("power_fail", not _on(a, 0))
+    f.table.pins.drive(f.pin("power_fail"), not _on(a, 0))
 
 
 def _door(f: Faults, a: list[str]) -> None:
-    f.table.drive_pin("door", a[0] == "open")
+    f.table.pins.drive(f.pin("door"), a[0] == "open")
 
 
 # --- chips on the felt -------------------------------------------------------------------------
@@ -266,6 +316,8 @@ def _antenna(f: Faults, a: list[str]) -> None:
 def _crossed(f: Faults, a: list[str]) -> None:
     """The cables of two antennas are exchanged; once more puts them right."""
     felt, one, other = f.table.felt, f.spot(a[0], a[1]), f.spot(a[2], a[3])
+    if one == other:
+        raise FaultError(f"{a[2]}/{a[3]}: expected another spot")
     for place in (one, other):
         if place in felt.crossed and felt.crossed[place] not in (one, other):
             raise FaultError(f"{place[0]}/{place[1]}: already exchanged with another")
@@ -276,8 +328,6 @@ def _crossed(f: Faults, a: list[str]) -> None:
 
 
 def _heldkey(f: Faults, a: list[str]) -> None:
-    if a[0] not in KEYS:
-        raise FaultError(f"{a[0]!r}: no such key; one of {', '.join(KEYS)}")
     (f.table.keyboard.down if _on(a, 1) else f.table.keyboard.up)(a[0])
 
 
@@ -331,48 +381,48 @@ def _lid(f: Faults, a: list[str]) -> None:
     _card_device(f).lid(a[0] == "open")  # type: ignore[attr-defined]
 
 
-VERBS: Final[dict[str, tuple[int, Verb]]] = {
-    "unplug": (1, _unplug),
-    "replug": (1, _replug),
-    "rename": (1, _rename),
-    "swap": (2, _swap),
-    "stick": (1, _stick),
-    "flip": (2, _flip),
-    "lose": (2, _lose),
-    "insert": (2, _insert),
-    "glue": (1, _glue),
-    "split": (2, _split),
-    "repeat": (1, _repeat),
-    "mute": (1, _mute),
-    "loopback": (1, _loopback),
-    "reboot": (1, _reboot),
-    "backwards": (1, _backwards),
-    "firmware": (1, _firmware),
-    "nak": (1, _nak),
-    "stale": (1, _stale),
-    "brownout": (1, _brownout),
-    "absent": (1, _absent),
-    "stuck": (0, _stuck),
-    "dead": (1, _dead),
-    "dark": (1, _dark),
-    "edges": (1, _edges),
-    "bounce": (2, _bounce),
-    "pin": (2, _pin),
-    "flap": (2, _flap),
-    "antenna": (2, _antenna),
-    "crossed": (4, _crossed),
-    "heldkey": (1, _heldkey),
-    "foreign": (0, _next_read("foreign")),
-    "duplicate": (0, _next_read("duplicate")),
-    "misread": (0, _next_read("misread")),
-    "mistake": (2, _mistake),
-    "missing": (0, _missing),
-    "doublefeed": (0, _next_read("double feed")),
-    "pushback": (0, _pushback),
-    "jam": (0, _jam),
-    "lid": (1, _lid),
-    "undervoltage": (0, _undervoltage),
-    "powerfail": (0, _powerfail),
-    "door": (1, _door),
+VERBS: Final[dict[str, tuple[str, Verb]]] = {
+    "unplug": ("line", _unplug),
+    "replug": ("line", _replug),
+    "rename": ("line", _rename),
+    "swap": ("line line", _swap),
+    "stick": ("line [off]", _stick),
+    "flip": ("line rate", _flip),
+    "lose": ("line rate", _lose),
+    "insert": ("line rate", _insert),
+    "glue": ("line [off]", _glue),
+    "split": ("line microseconds", _split),
+    "repeat": ("line [times]", _repeat),
+    "mute": ("line [off]", _mute),
+    "loopback": ("line [off]", _loopback),
+    "reboot": ("line", _reboot),
+    "backwards": ("line [count]", _backwards),
+    "firmware": ("line [off]", _firmware),
+    "nak": ("chip [count/off]", _nak),
+    "stale": ("chip [count]", _stale),
+    "brownout": ("chip", _brownout),
+    "absent": ("chip [off]", _absent),
+    "stuck": ("[off]", _stuck),
+    "dead": ("chip [off]", _dead),
+    "dark": ("chip [off]", _dark),
+    "edges": ("pin [off]", _edges),
+    "bounce": ("pin level [edges]", _bounce),
+    "pin": ("pin level", _pin),
+    "flap": ("seat spot [off]", _flap),
+    "antenna": ("seat spot [off]", _antenna),
+    "crossed": ("seat spot seat spot", _crossed),
+    "heldkey": ("key [off]", _heldkey),
+    "foreign": ("", _next_read("foreign")),
+    "duplicate": ("", _next_read("duplicate")),
+    "misread": ("", _next_read("misread")),
+    "mistake": ("card card [off]", _mistake),
+    "missing": ("[cards]", _missing),
+    "doublefeed": ("", _next_read("double feed")),
+    "pushback": ("", _pushback),
+    "jam": ("[off]", _jam),
+    "lid": ("open/closed", _lid),
+    "undervoltage": ("[off]", _undervoltage),
+    "powerfail": ("[off]", _powerfail),
+    "door": ("open/closed", _door),
 }
-"""Verb to (least number of arguments, what it does)."""
+"""Verb to (its arguments, what it does); in brackets what may be left out."""

@@ -66,9 +66,23 @@ class Rack:
             raise ValueError(f"no chips for the last {cents} cents")
         return out
 
+    def pay_each(self, cents: int, count: int) -> list[list[Chip]]:
+        """So many stacks worth this much each, or none at all."""
+        stacks: list[list[Chip]] = []
+        try:
+            for _ in range(count):
+                stacks.append(self.pay(cents))
+        except ValueError:
+            for stack in stacks:
+                self.put(stack)
+            raise
+        return stacks
+
     def pay_stack(self, cents: int, count: int) -> list[Chip]:
         """A stack of so many equal chips."""
         stack = self._free[cents, "cash"]
+        if len(stack) < count:
+            raise ValueError(f"{len(stack)} chips of {cents} cents left, {count} wanted")
         return [stack.pop() for _ in range(count)]
 
     def put(self, chips: Iterable[Chip]) -> None:

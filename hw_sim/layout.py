@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+SEATS: Final = 7
 LINE_KINDS: Final = ("feig", "cdp-shoe", "cdp-shuffler", "alpha")
 CHIPS: Final = (
     "keys-1", "keys-2", "sensors", "acceptors", "lamps-1", "lamps-2",

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from hw_sim import scenario as scenarios
-from hw_sim.faults import VERBS, FaultError
-from hw_sim.http import Answer, ControlServer
+from hw_sim.control import NOT_TRUE, Control
+from hw_sim.faults import FaultError
+from hw_sim.http import JSON, STEP_S, ControlServer
 from hw_sim.layout import LayoutError, load
 from hw_sim.people.director import Director, Link
 from hw_sim.people.random_play import random_rounds
-from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError, parse_step
+from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError
 from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
 
@@ -182,45 +183,6 @@ async def _play(
     return EX_OK
 
 
-class Control:
-    """What the HTTP API does with a running table."""
-
-    def __init__(self, shell: SimShell) -> None:
-        self.shell = shell
-
-    def answer(self, method: str, path: str, body: dict[str, Any]) -> Answer:
-        sentence = body.get("do")
-        try:
-            match method, path:
-                case "GET", "/state":
-                    return 200, self.shell.table.look()
-                case "GET", "/counts":
-                    return 200, self.shell.table.counts()
-                case "GET", "/verbs":
-                    return 200, {"verbs": sorted(VERBS)}
-                case "POST", "/fault" if isinstance(sentence, str):
-                    self.shell.faults.do(sentence)
-                    return 200, {"ok": True}
-                case "POST", "/do" if isinstance(sentence, str):
-                    return self._do(sentence)
-                case "POST", "/fault" | "/do":
-                    return 400, {"error": 'expected {"do": "a sentence"}'}
-                case _:
-                    known = "GET /state, GET /counts, GET /verbs, POST /fault, POST /do"
-                    return 404, {"error": f"{method} {path}: expected {known}"}
-        except (FaultError, ScenarioError, ValueError) as error:
-            return 400, {"error": str(error)}
-
-    def _do(self, sentence: str) -> Answer:
-        step = parse_step(1, sentence)
-        if step is None:
-            return 400, {"error": f"{sentence!r}: no step of docs/protocols/scenarios.md"}
-        game = self.shell.table.layout.name.partition("-")[0].upper()
-        one = Scenario("by hand", game, "", "", (step,), ())
-        Director(one, self.shell.faults).start()
-        return 200, {"ok": True}
-
-
 # --- talking to a running simulator ------------------------------------------------------------
 
 
@@ -238,13 +200,14 @@ def _verb(options: argparse.Namespace) -> int:
     address = (Path(options.run) / "control").read_text("ascii").strip()
     body = None if verb == "look" else json.dumps({"do": " ".join(words)}).encode()
     where = {"look": "/state", "fault": "/fault", "do": "/do"}[verb]
+    request = urllib.request.Request(f"{address}{where}", body, {"Content-Type": JSON})
     try:
-        with urllib.request.urlopen(f"{address}{where}", body, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=STEP_S + 10) as answer:
             print(json.dumps(json.load(answer), indent=2, ensure_ascii=False))
         return EX_OK
     except urllib.error.HTTPError as error:
         print(f"underfelt sim: {json.load(error)['error']}", file=sys.stderr)
-        return EX_USAGE
+        return EX_USAGE if error.code < NOT_TRUE else EX_FAILED
     except urllib.error.URLError as error:
         print(f"underfelt sim: {address}: {error.reason}; is it running?", file=sys.stderr)
         return EX_UNAVAILABLE

@@ -56,7 +56,7 @@ _GRAMMAR: Final = {
     "magic": r"magic ([2-9TJQKA][cdhs])",
     "lucky": r"lucky (\d)",
 }
-_COMPILED: Final = {name: re.compile(pattern) for name, pattern in _GRAMMAR.items()}
+_COMPILED: Final = {name: re.compile(pattern, re.ASCII) for name, pattern in _GRAMMAR.items()}
 
 
 class ScenarioError(ValueError):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+import traceback
 from pathlib import Path
 
-from hw_sim.faults import Faults
+from hw_sim.faults import FaultError, Faults
 from hw_sim.line import Line
 from hw_sim.ports import PtyPort
 from hw_sim.sockets import TableSocket
@@ -49,7 +50,10 @@ class SimShell:
         start = time.monotonic_ns() // 1000 - self.table.clock.now_us
         while True:
             now_us = time.monotonic_ns() // 1000 - start
-            self.table.clock.run_until(now_us)
+            try:
+                self.table.clock.run_until(now_us)
+            except Exception:  # a device's own mistake: the others, and the people, go on
+                traceback.print_exc()
             if self._flags != self.table.throttled:
                 self._write_flags()
             due = self.table.clock.next_us
@@ -74,6 +78,8 @@ class SimShell:
 
     def rename(self, line: Line) -> None:
         """Away and back at once; the kernel gives it another number, udev the same name."""
+        if not line.connected:
+            raise FaultError(f"{line.name!r}: it is unplugged; replug it first")
         port = self._ports[line.name]
         old = str(port.link.readlink())
         line.unplug()

@@ -12,6 +12,10 @@ from hw_sim.bus import Bus
 from hw_sim.pins import Pins
 
 STUCK_S = 1.0
+MOST_BYTES = 8192
+"""In one transfer, each way, as the kernel's i2c-dev takes them."""
+MOST_TRANSFERS = 42
+EXPECTED = f"expected hex and a length of at most {MOST_BYTES}"
 
 
 class TableSocket:
@@ -38,27 +42,28 @@ class TableSocket:
                 answer = await self._answer(request)
                 writer.write(json.dumps(answer).encode() + b"\n")
                 await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client went away, or the simulator stops
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, ValueError):
+            pass  # the client went away, the simulator stops, or a line has no end
         finally:
             writer.close()
 
     async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         match request:
             case {"op": "i2c", "address": int(address), "write": str(data), "read": int(read)}:
-                try:
-                    written = bytes.fromhex(data)
-                except ValueError:
-                    return {"error": f"write = {data!r}: expected hex"}
+                written = _written([data, read])
+                if written is None:
+                    return {"error": f"write = {data[:80]!r}, read = {read}: {EXPECTED}"}
                 return await self._transfer(address, written, read)
             case {"op": "i2c", "address": int(address), "transfers": list(transfers)}:
+                if len(transfers) > MOST_TRANSFERS:
+                    return {"error": f"{len(transfers)} transfers: at most {MOST_TRANSFERS}"}
                 return await self._transaction(address, transfers)
             case {"op": "pin", "number": int(number)}:
                 return {"level": self.pins.read(number)}
             case {"op": "pins"}:
                 return {"levels": {str(n): self.pins.read(n) for n in self.pins.levels}}
             case _:
-                return {"error": f"{request!r}: expected op i2c, pin, pins or watch"}
+                return {"error": f"{str(request)[:80]}: expected op i2c, pin, pins or watch"}
 
     async def _transfer(self, address: int, data: bytes, read: int) -> dict[str, Any]:
         async with self._busy:  # one bus, one transfer at a time
@@ -79,7 +84,7 @@ class TableSocket:
             for transfer in transfers:
                 written = _written(transfer)
                 if written is None:
-                    return {"error": f"{transfer!r}: expected hex and a length"}
+                    return {"error": f"{str(transfer)[:80]}: {EXPECTED}"}
                 read = transfer[1]
                 try:
                     answer += self.bus.transfer(address, written, read).hex()
@@ -107,7 +112,7 @@ class TableSocket:
 def _written(transfer: Any) -> bytes | None:
     """The bytes that a transfer of ``[hex, length]`` writes; None if it is none."""
     match transfer:
-        case [str(data), int()]:
+        case [str(data), int(read)] if 0 <= read <= MOST_BYTES and len(data) <= 2 * MOST_BYTES:
             try:
                 return bytes.fromhex(data)
             except ValueError:
@@ -119,6 +124,6 @@ def _written(transfer: Any) -> bytes | None:
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
         request = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return request if isinstance(request, dict) else {}

@@ -14,6 +14,7 @@ from hw_sim.clock import MS, SECOND
 from hw_sim.devices.acceptor import Acceptors
 from hw_sim.faults import FaultError, Faults
 from hw_sim.felt import PROMO
+from hw_sim.people.checks import wrong
 from hw_sim.people.dealer import Dealer, Pause, Plans, Stuck
 from hw_sim.people.taking_over import take_over
 from hw_sim.people.technician import draw_out, load_new_deck
@@ -44,22 +45,32 @@ class Ending:
     failed: str = ""
     steps: int = 0
     notes: list[str] = field(default_factory=list)
+    """What did not come about though the script went on."""
 
 
 class Director:
     def __init__(
-        self, scenario: Scenario, faults: Faults, link: Link | None = None, pace: int = 1
+        self,
+        scenario: Scenario,
+        faults: Faults,
+        link: Link | None = None,
+        pace: int = 1,
+        dealer: Dealer | None = None,
     ) -> None:
-        """The people's hands are ``pace`` times as fast; devices and patience stay as they are."""
+        """The people's hands are ``pace`` times as fast; devices and patience stay as they are.
+
+        With a ``dealer`` the same people go on who were there before, and know what they knew.
+        """
         self.scenario = scenario
         self.pace = pace
         self.faults = faults
         self.table = faults.table
         self.ending = Ending()
-        self.plans = Plans()
-        self.dealer = Dealer(self.table, self.plans, pace)
-        self.dealer.next_cards = list(scenario.cards)
-        self.dealer.dealer_packet = int(scenario.settings.get("dealer_packet", 3))
+        self.dealer = dealer or Dealer(self.table, Plans(), pace)
+        self.plans = self.dealer.plans
+        if dealer is None:
+            self.dealer.next_cards = list(scenario.cards)
+            self.dealer.dealer_packet = int(scenario.settings.get("dealer_packet", 3))
         self._link = link
         self._selection: tuple[str | None, int | None] = (None, None)
         self._closed = False
@@ -75,6 +86,8 @@ class Director:
             self.ending.done = True
         except (Stuck, FaultError, ScenarioError, ValueError) as error:
             self.ending.failed = str(error)
+        except Exception as error:  # our own mistake ends this script, never the whole table
+            self.ending.failed = f"{type(error).__name__}: {error}"
         else:
             self.table.clock.after(pause_us // self.pace, self._resume)
 
@@ -90,6 +103,8 @@ class Director:
     def do(self, step: Step) -> Pause:
         """One step."""
         words = step.words
+        if why := wrong(step, self.table):
+            raise Stuck(why)
         if step.verb in ("opens", "closes", "until", "plays on", "plays", "takes over"):
             yield from self._dealer(step.verb, words)
         elif step.verb.startswith("expect"):
@@ -142,9 +157,14 @@ class Director:
                 self.table.drive_pin("supervisor_key", words[0] == "off")
                 yield 300 * MS
             case "draw" if words[0]:
-                yield from draw_out(self.dealer, int(words[0]))
+                came = yield from draw_out(self.dealer, int(words[0]))
+                if came < int(words[0]):
+                    self.ending.notes.append(f"{came} of {words[0]} came")
             case "draw" | "packet":
+                lay = self._cards_out()
                 yield from self.dealer.deal()
+                if self._cards_out() == lay:
+                    self.ending.notes.append("no card came")
             case "new deck":
                 yield from load_new_deck(self.dealer)
             case "shuffles":
@@ -164,6 +184,9 @@ class Director:
                 self._selection = (words[0], lucky) if verb == "magic" else (magic, int(words[0]))
                 if self._link is not None:
                     self._link.select(*self._selection)
+
+    def _cards_out(self) -> int:
+        return sum(map(len, self.table.felt.hands.values()))
 
     def _stack(self, first: Iterable[int]) -> None:
         """These cards come out next: of the shoe if it is loaded, else at the next load."""
@@ -242,8 +265,10 @@ def _flat(lines: Iterable[str]) -> str:
 
 
 def _bets(d: Director, w: tuple[str, ...]) -> None:
-    for spot in w[2].split():
-        d.table.felt.place(int(w[0]), spot, d.table.felt.rack.pay(cents(w[1])))
+    felt, spots = d.table.felt, w[2].split()
+    stacks = felt.rack.pay_each(cents(w[1]), len(spots))
+    for spot, stack in zip(spots, stacks, strict=True):
+        felt.place(int(w[0]), spot, stack)
 
 
 def _stacks(d: Director, w: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Final
 
 from hw_sim.clock import MS, SECOND
@@ -23,9 +24,10 @@ def load_new_deck(dealer: Dealer) -> Pause:
     yield SECOND
 
 
-def draw_out(dealer: Dealer, count: int) -> Pause:
-    """So many cards or packets, as fast as they come, onto a heap; no more if none comes."""
-    table = dealer.table
+def draw_out(dealer: Dealer, count: int) -> Generator[int, None, int]:
+    """So many cards or packets, as fast as they come, onto a heap; no more if none comes. How many
+    came is returned."""
+    table, wanted = dealer.table, count
     since_us = table.clock.now_us
     while count > 0 and table.clock.now_us - since_us < CHANGE_US:
         if table.shoe is not None:
@@ -35,3 +37,4 @@ def draw_out(dealer: Dealer, count: int) -> Pause:
         if came:
             count, since_us = count - 1, table.clock.now_us
         yield PULL_US
+    return wanted - count

@@ -225,7 +225,10 @@ class Sitting:
     def ask_sim(self, path: str, sentence: str = "") -> dict[str, Any]:
         address = (self.run / "control").read_text("ascii").strip()
         body = json.dumps({"do": sentence}).encode() if sentence else None
-        with urllib.request.urlopen(f"{address}{path}", body, timeout=60) as answer:
+        request = urllib.request.Request(
+            f"{address}{path}", body, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
             return dict(json.load(answer))
 
     def prompt(self) -> list[str]:

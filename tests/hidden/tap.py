@@ -11,7 +11,7 @@ import json
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,6 @@ def simulator(run: str) -> None:
     """Tap every wire of the simulated devices, then run the command."""
     from hw_sim.bus import Bus
     from hw_sim.line import Line
-    from hw_sim.people.dealer import Stuck
-    from hw_sim.people.director import Director
     from hw_sim.shell import SimShell
 
     stream = Path(run, TAP).open("w", buffering=1, encoding="utf-8")  # noqa: SIM115
@@ -61,17 +59,7 @@ def simulator(run: str) -> None:
         shell.table.clock.after(0, look)
         return start(shell)
 
-    def played(director: Director) -> Iterator[int]:
-        try:
-            yield from play(director)
-        except Stuck as stuck:
-            note(stuck=str(stuck))
-            raise
-        note(done=[step.text for step in director.scenario.steps])
-
     from_host, send, transfer, start = Line.from_host, Line.send, Bus.transfer, SimShell.start
-    play = Director.play
-    _put(Director, "play", played)
     _put(Line, "from_host", heard)
     _put(Line, "send", sent)
     _put(Bus, "transfer", moved)

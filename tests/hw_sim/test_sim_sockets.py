@@ -17,7 +17,7 @@ from hw_sim.client.bus import SimBus
 from hw_sim.client.pins import SimFactory
 from hw_sim.layout import load
 from hw_sim.scenario import HERE
-from hw_sim.sockets import TableSocket
+from hw_sim.sockets import EXPECTED, TableSocket
 from hw_sim.table import SimTable
 
 KEYS_1 = 0x20
@@ -60,8 +60,8 @@ def test_several_transfers_in_one_request(tmp_path: Path) -> None:
     )
     # IODIR, IPOL, GPINTEN as at power-on, DEFVAL as written; then on from where the pointer stood.
     assert answers[0] == {"data": "ffff000000000121" + "0000"}
-    assert answers[1] == {"error": "['00']: expected hex and a length"}
-    assert answers[2] == {"error": "['0', 1]: expected hex and a length"}
+    assert answers[1] == {"error": f"['00']: {EXPECTED}"}
+    assert answers[2] == {"error": f"['0', 1]: {EXPECTED}"}
     assert answers[3] == {"errno": errno.EREMOTEIO}
 
 

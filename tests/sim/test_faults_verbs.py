@@ -20,6 +20,13 @@ def test_the_page_and_the_table_of_verbs_name_the_same_verbs() -> None:
     assert {verb for row in rows for verb in re.findall(r"`(\w+)`", row)} == set(VERBS)
 
 
+def test_the_page_and_the_table_of_verbs_name_the_same_arguments() -> None:
+    section = PAGE.read_text("utf-8").split("## 3. Fault verbs")[1].split("## 4.")[0]
+    rows = [line.split("|") for line in section.splitlines() if line.startswith("| `")]
+    page = {v: row[2].strip() for row in rows for v in re.findall(r"`(\w+)`", row[1])}
+    assert page == {verb: arguments for verb, (arguments, _) in VERBS.items()}
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_verb_is_used_in_a_test_of_faults(verb: str) -> None:
     texts = [p.read_text("utf-8") for p in HERE.glob("test_faults_*.py") if p != Path(__file__)]
@@ -41,7 +48,17 @@ def test_the_verb_is_used_in_a_test_of_faults(verb: str) -> None:
         ("split shoe long", "whole number"),
         ("dead keys-1", "not a display"),
         ("backwards sign 1", "card device"),
-        ("flap 9 $", "no antenna"),
+        ("flap 9 $", "from 0 to 7"),
+        ("flap 3 nowhere", "no antenna"),
+        ("unplug shoe now", "1 argument"),
+        ("swap shoe shoe", "another line"),
+        ("crossed 1 1 1 1", "another spot"),
+        ("bounce door 1 100000000", "from 1 to 1000"),
+        ("repeat shoe -1", "from 1 to 100"),
+        ("mistake 7c 9x", "a card such as"),
+        ("lid ajar", "open or expected closed"),
+        ("nak keys-1 often", "from 0 to 1000000 or expected off"),
+        ("heldkey ANY", "OPEN"),
     ],
 )
 def test_a_sentence_that_makes_no_sense_is_refused_and_says_what_would(

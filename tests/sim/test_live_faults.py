@@ -62,8 +62,12 @@ class Live:
         address = (self.run_dir / "control").read_text("ascii").strip()
         body = json.dumps({"do": sentence}).encode()
 
+        request = urllib.request.Request(
+            f"{address}/fault", body, {"Content-Type": "application/json"}
+        )
+
         def post() -> None:
-            with urllib.request.urlopen(f"{address}/fault", body, timeout=LIMIT_S) as answer:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
                 assert answer.status == 200
 
         await asyncio.to_thread(post)
