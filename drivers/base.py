@@ -172,6 +172,8 @@ class BusFailed:
 
     index: int
     errno: int
+    gone: str = ""
+    """Why the whole bus is lost, where the adapter itself failed and not a chip on it."""
 
 
 class ChipDriver(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from errno import ETIMEDOUT
+from errno import ETIMEDOUT, errorcode
 from operator import attrgetter
 from typing import Final, Protocol, runtime_checkable
 
@@ -21,6 +21,13 @@ BATCH_US: Final = 500 * MS
 """Longest time of a batch: two of them still leave every chip known or unknown within 1 s."""
 RECOVERY_US: Final = 2 * SECOND
 RECOVERY_EVERY_US: Final = 10 * SECOND
+REOPEN_EVERY_US: Final = SECOND
+"""Where the bus is not held but gone, or nobody on it answers: opening it again costs nothing."""
+ALL_FAILED: Final = 8
+"""Batches in a row, and each chip at least once: few chips on a bus that worked get their own
+retries first. A bus on which nobody has answered yet is given up after one round."""
+HELD: Final = ("E-BUS-001", "E-BUS-002")
+"""Something holds the wires: a recovery clocks them, which disturbs whoever still works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,10 @@ class BusMachine:
         self._deadline_us = 0
         self._timeouts: Counter[str] = Counter()
         """Batches that timed out in a row, by chip."""
+        self._failures: Counter[str] = Counter()
+        """Batches that failed in a row, however they did, by chip."""
+        self._answered = False
+        """A chip has answered since the bus was opened."""
         self._stuck: Fault | None = None
         self._recovering = False
         self._recovered_us: int | None = None
@@ -104,7 +115,10 @@ class BusMachine:
 
     @property
     def _next_recovery_us(self) -> int:
-        return 0 if self._recovered_us is None else self._recovered_us + RECOVERY_EVERY_US
+        if self._recovered_us is None:
+            return 0
+        held = self._stuck is not None and self._stuck.code in HELD
+        return self._recovered_us + (RECOVERY_EVERY_US if held else REOPEN_EVERY_US)
 
     def next_batch(self, now_us: int) -> tuple[ChipDriver, tuple[BusOp, ...]] | None:
         """The batch to run now, if one is due and none is on its way."""
@@ -148,17 +162,29 @@ class BusMachine:
         self._touched(place)
         if not isinstance(outcome, BusFailed):
             self._timeouts.clear()
+            self._failures.clear()
+            self._answered = True
             return readings
         self.counters["failed"] += 1
-        if outcome.errno != ETIMEDOUT:
+        lost = self._verdict(place.chip.name, outcome)
+        return readings if lost is None else readings + self._lost(lost, now_us)
+
+    def _verdict(self, name: str, outcome: BusFailed) -> Fault | None:
+        """Is it the bus that failed and not the chip? A chip that fails alone leaves it alone."""
+        if outcome.gone:
+            return Fault("E-BUS-003", outcome.gone)
+        self._failures[name] += 1
+        if outcome.errno == ETIMEDOUT:
+            self._timeouts[name] += 1
+        else:
             self._timeouts.clear()  # some chip or the adapter did answer: the bus is free
-            return readings
-        self._timeouts[place.chip.name] += 1
-        chips = min(2, len(self._places))
-        if self._timeouts.total() >= 2 and len(self._timeouts) >= chips:
-            names = " and ".join(self._timeouts)
-            readings += self._lost(Fault("E-BUS-002", f"{names} timed out in a row"), now_us)
-        return readings
+        chips = len(self._places)
+        if self._timeouts.total() >= 2 and len(self._timeouts) >= min(2, chips):
+            return Fault("E-BUS-002", f"{' and '.join(self._timeouts)} timed out in a row")
+        enough = max(ALL_FAILED if self._answered else 2, chips)
+        if len(self._failures) == chips and self._failures.total() >= enough:
+            return Fault("E-BUS-004", f"no chip answers: {_named(outcome.errno)}")
+        return None
 
     def timed_out(self, now_us: int) -> list[object]:
         """Whatever deadline has passed: a batch, a recovery, or the pause between recoveries."""
@@ -184,6 +210,7 @@ class BusMachine:
         if worked:
             self._stuck = None
             self._timeouts.clear()
+            self._failures.clear()
             return []
         return self._recover(now_us)
 
@@ -203,6 +230,7 @@ class BusMachine:
     def _lost(self, fault: Fault, now_us: int) -> list[object]:
         self.counters[fault.code] += 1
         self._stuck = fault
+        self._answered = False
         readings = [
             reading
             for place in self._places
@@ -218,3 +246,7 @@ class BusMachine:
         self._recovered_us = now_us
         self._deadline_us = now_us + RECOVERY_US
         return [RecoverBus(self._stuck)]
+
+
+def _named(errno: int) -> str:
+    return f"errno {errno} {errorcode.get(errno, '')}".rstrip()

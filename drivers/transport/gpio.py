@@ -2,7 +2,8 @@
 
 No bounce_time, no held events, no fall-back factory: the thread samples the levels at least every
 50 ms and an edge only makes it sample sooner. Debouncing is in ``drivers.gpio``, which hears every
-sample for a while after a change and else so many that it knows of the thread's life.
+sample for a while after a change and else so many that it knows of the thread's life. After any
+failure the pins are closed and opened again, for as long as it takes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from drivers.transport.i2c import dotted
@@ -20,6 +22,8 @@ SAMPLE_S: Final = 0.05
 APART_S: Final = 0.005
 """A chattering contact gets no more than one sample per this time."""
 TOLD_AFTER_CHANGE: Final = 4
+AGAIN_S: Final = 0.5
+"""Between two attempts to open the pins."""
 TELL_EVERY: Final = 6
 """Samples without any change: told every 0.3 s, a third of the time after which silence counts."""
 Levels = dict[str, bool]
@@ -54,28 +58,35 @@ class PinThread:
         self._edges.put(None)
 
     def _work(self) -> None:
+        """Open the pins and watch them; after any failure once more, until nobody listens."""
+        while not self._stop:
+            try:
+                self._open_and_watch()
+            except _Deaf:
+                return
+            except Exception as error:  # a library's own too: the pins are lost, for now
+                with suppress(_Deaf):
+                    self._on_loop(self._failed, f"{type(error).__name__}: {error}")
+            self._rest()
+
+    def _open_and_watch(self) -> None:
         # Here, because it takes longer than most of a start and the pins are not waited for.
         from gpiozero import DigitalInputDevice
 
-        devices: dict[str, Any] = {}
-        factory: Any = None
+        opened = ExitStack()
         try:
             make = dotted(self._factory)
-            factory = make(self._argument) if self._argument else make()
+            factory = make(*_arguments(self._argument))
+            opened.callback(_close, factory)
+            devices: dict[str, Any] = {}
             for name, number in self._pins.items():
                 device = DigitalInputDevice(number, pull_up=True, pin_factory=factory)
+                opened.callback(_close, device)
                 device.when_activated = device.when_deactivated = self._edge
                 devices[name] = device
             self._watch(devices)
-        except RuntimeError:
-            return  # the loop is closed: nobody listens any more
-        except Exception as error:  # a library's own too: the pins are lost
-            self._tell(f"{type(error).__name__}: {error}")
         finally:
-            for device in devices.values():
-                device.close()
-            if factory is not None:
-                factory.close()
+            opened.close()
 
     def _watch(self, devices: Mapping[str, Any]) -> None:
         before: Levels = {}
@@ -86,7 +97,7 @@ class PinThread:
             calm = 0 if levels != before else calm + 1
             before = levels
             if calm <= TOLD_AFTER_CHANGE or calm % TELL_EVERY == 0:
-                self._loop.call_soon_threadsafe(self._sampled, levels)
+                self._on_loop(self._sampled, levels)
             self._pause()
 
     def _pause(self) -> None:
@@ -99,6 +110,31 @@ class PinThread:
         while not self._edges.empty():
             self._edges.get()
 
-    def _tell(self, why: str) -> None:
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._failed, why)
+    def _rest(self) -> None:
+        """Before the pins are opened again; ``close`` ends it."""
+        until_s = time.monotonic() + AGAIN_S
+        while not self._stop and (left_s := until_s - time.monotonic()) > 0:
+            with suppress(queue.Empty):
+                self._edges.get(timeout=left_s)
+
+    def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(act, what)
+        except RuntimeError:
+            raise _Deaf from None
+
+
+class _Deaf(Exception):
+    """The loop is closed: nobody listens any more."""
+
+
+def _arguments(text: str) -> tuple[int | str, ...]:
+    """What the factory is made with: gpiozero's own want the number of a chip, as a number."""
+    if not text:
+        return ()
+    return (int(text) if text.isascii() and text.isdecimal() else text,)
+
+
+def _close(opened: Any) -> None:
+    with suppress(Exception):  # it is lost already
+        opened.close()

@@ -17,7 +17,19 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ctypes import c_char
-from errno import EOPNOTSUPP
+from errno import (
+    EBADF,
+    ECONNREFUSED,
+    ECONNRESET,
+    EIO,
+    ENODEV,
+    ENOENT,
+    ENOTCONN,
+    ENOTTY,
+    EOPNOTSUPP,
+    EPIPE,
+    ESHUTDOWN,
+)
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
@@ -35,6 +47,12 @@ READ: Final = 0x1
 """I2C_M_RD in the flags of a message."""
 BYTES: Final = tuple(c_char * length for length in range(34))
 """Buffers of a message: a register and up to 32 bytes."""
+MOST_HANGING: Final = 4
+"""Threads that hang in the kernel; no more are started until one of them is free again."""
+GONE: Final = frozenset(
+    (EBADF, ECONNREFUSED, ECONNRESET, ENODEV, ENOENT, ENOTCONN, ENOTTY, EPIPE, ESHUTDOWN)
+)
+"""The adapter or its driver went away: what a chip on a bus that works never causes."""
 MOST_MESSAGES: Final = 42
 """I2C_RDWR_IOCTL_MAX_MSGS: what the kernel takes at once."""
 
@@ -111,7 +129,7 @@ class Runner:
                 return self._joined(address, ops)
             except OSError as error:
                 if error.errno != EOPNOTSUPP:
-                    return BusFailed(0, error.errno or 0)
+                    return _failed(0, error)
             self._joins_reads = False
             self._joins = self._joins and inner_read
         return self._one_by_one(address, ops)
@@ -128,7 +146,7 @@ class Runner:
             try:
                 results.append(_run(self._bus, address, op))
             except OSError as error:
-                return BusFailed(index, error.errno or 0)
+                return _failed(index, error)
         return BusDone(tuple(results))
 
 
@@ -169,6 +187,7 @@ class BusThread:
         self._wakes: queue.SimpleQueue[None] = queue.SimpleQueue()
         self._turn = 0
         """Which thread has the bus; one that was given up may still hang in an earlier turn."""
+        self._threads: list[threading.Thread] = []
         self._start()
 
     # --- from the loop -------------------------------------------------------------------------
@@ -190,8 +209,10 @@ class BusThread:
             readings = self._machine.timed_out(now_us())
             if not _recovers(readings):
                 return readings
-            self._machine.recovered(worked=True, now_us=now_us())
-            self._start()
+            hanging = sum(thread.is_alive() for thread in self._threads)
+            self._machine.recovered(worked=hanging <= MOST_HANGING, now_us=now_us())
+            if hanging <= MOST_HANGING:
+                self._start()
         return readings
 
     def close(self) -> None:
@@ -205,6 +226,7 @@ class BusThread:
         self._turn += 1
         self._wakes = queue.SimpleQueue()
         work = threading.Thread(target=self._work, args=(self._turn,), name="i2c", daemon=True)
+        self._threads = [thread for thread in self._threads if thread.is_alive()] + [work]
         work.start()
 
     def _work(self, turn: int) -> None:
@@ -227,9 +249,7 @@ class BusThread:
             readings: list[object] = []
             if machine.stuck:
                 readings = machine.timed_out(now_us())
-                if _recovers(readings):
-                    bus.close()
-                    machine.recovered(worked=True, now_us=now_us())
+                self._reopen(bus, readings)
             batch = machine.next_batch(now_us())
             number, due_us = machine.number, machine.wake_us
         if readings:
@@ -244,9 +264,16 @@ class BusThread:
         with self._lock:
             # For a thread that was given up this is an outcome too late: counted, and no more.
             readings = machine.finished(outcome, now_us(), number)
+            self._reopen(bus, readings)
         if readings:
             self._on_loop(self._heard, readings)
         return True
+
+    def _reopen(self, bus: _Opened, readings: list[object]) -> None:
+        """If the machine says so; the next batch opens the bus."""
+        if _recovers(readings):
+            bus.close()
+            self._machine.recovered(worked=True, now_us=now_us())
 
     def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
         try:
@@ -270,14 +297,24 @@ class _Opened:
             if self._runner is None:
                 self._bus = cast(SMBusLike, dotted(self._factory)(self._argument))
                 self._runner = Runner(self._bus)
-        except OSError as error:
-            return BusFailed(0, error.errno or 0)
-        return self._runner.run(address, ops)
+        except Exception as error:  # whatever the class does that somebody named in the layout
+            why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
+            return BusFailed(0, getattr(error, "errno", None) or EIO, f"{self._argument}: {why}")
+        try:
+            return self._runner.run(address, ops)
+        except Exception as error:
+            return BusFailed(0, EIO, f"{self._argument}: {error!r}")
 
     def close(self) -> None:
         bus, self._bus, self._runner = self._bus, None, None
         if bus is not None:
-            bus.close()
+            with suppress(Exception):  # it is gone already, which is why we are here
+                bus.close()
+
+
+def _failed(index: int, error: OSError) -> BusFailed:
+    errno = error.errno or EIO
+    return BusFailed(index, errno, (error.strerror or repr(error)) if errno in GONE else "")
 
 
 def _recovers(readings: list[object]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from contextlib import suppress
 from functools import cached_property
 from time import monotonic
 from typing import Any
@@ -72,6 +73,8 @@ class SimFactory(MockFactory):  # type: ignore[misc]
     def close(self) -> None:
         super().close()
         for link in (self._asking, self._watching):
+            with suppress(OSError):  # the simulator is gone
+                link.shutdown(socket.SHUT_RDWR)  # the thread that follows edges is let go
             link.close()
 
     def _follow(self) -> None:

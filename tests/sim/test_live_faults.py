@@ -20,6 +20,7 @@ from drivers.base import DeviceIdentified, DeviceState, StateReported
 from drivers.build import build
 from drivers.layout import load
 from drivers.orders import LockCards, ShowLamps, ShowMeter, ShowSign, WatchAntennas
+from drivers.readings import SwitchRead
 from drivers.transport.hub import Hub
 from tests.sim.test_sim_live import start, stop, wait_for
 
@@ -48,6 +49,7 @@ class Live:
         self.rig = build(self.layout)
         self.states: dict[str, StateReported] = {}
         self.identified: Counter[str] = Counter()
+        self.switches: dict[str, bool] = {}
         self.ticks = 0
         self.hub = Hub(self.rig, self.layout, self._heard)
 
@@ -56,6 +58,8 @@ class Live:
             self.states[reading.device] = reading
         elif isinstance(reading, DeviceIdentified):
             self.identified[reading.device] += 1
+        elif isinstance(reading, SwitchRead):
+            self.switches[reading.name] = reading.on
 
     async def fault(self, sentence: str) -> None:
         """In a thread: the loop must be free to read its ports meanwhile."""
@@ -210,3 +214,29 @@ def test_a_stuck_bus_hangs_its_thread_only(run_dir: Path) -> None:
         await table.fault("stuck off")
 
     live(run_dir, play)
+
+
+def test_a_simulator_that_was_killed_is_found_again(tmp_path: Path) -> None:
+    """Ports, bus and pins all go at once, as when a hub or a board loses its supply."""
+    run = tmp_path / "run"
+    command = ("-m", "controller.cli", "sim", "--game", "MBS3", "--run", str(run))
+    sims = [start(*command)]
+    wait_for(run / "control", sims[0])
+
+    async def play(table: Live) -> None:
+        stop(sims[-1])
+        devices = [d for d in table.work() if d not in ("bus", "supply")]
+        await table.until(lambda: all(table.is_in(d, UNKNOWN) for d in devices), "still there")
+        (run / "control").unlink()
+        sims.append(start(*command))
+        await table.until((run / "control").exists, "no second simulator")
+        await table.until(table.all_ready, "not all found again")
+        assert table.switches["supervisor_key"] is False
+        await table.fault("pin supervisor_key 0")
+        await table.until(lambda: table.switches["supervisor_key"], "the key is not seen")
+
+    try:
+        live(run, play)
+    finally:
+        for sim in sims:
+            stop(sim)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from errno import errorcode
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.base import BusDone, BusFailed, BusOp, Counters, DeviceState, ReadByte, StateReported
+from drivers.base import (
+    BusDone,
+    BusFailed,
+    BusOp,
+    Counters,
+    DeviceState,
+    Fault,
+    ReadByte,
+    StateReported,
+)
 from drivers.bus import BusMachine, RecoverBus
 from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
 from drivers.orders import Order, ShowSign
@@ -178,15 +189,14 @@ def test_time_outs_of_two_chips_in_a_row_are_a_stuck_bus() -> None:
     assert two.lost
 
 
-@pytest.mark.parametrize("between", [DONE, BusFailed(0, 121)])
-def test_a_chip_that_times_out_alone_leaves_the_bus_alone(between: BusDone | BusFailed) -> None:
+def test_a_chip_that_times_out_alone_leaves_the_bus_alone() -> None:
     ill, well = Part(0x20, 10 * MS), Part(0x21, 50 * MS)
     bus, now = BusMachine([ill, well]), T
     for _ in range(100):
         batch = bus.next_batch(now)
         now += 5 * MS
         if batch is not None:
-            bus.finished(BusFailed(0, 110) if batch[0] is ill else between, now)
+            bus.finished(BusFailed(0, 110) if batch[0] is ill else DONE, now)
     assert not bus.stuck
     assert well.ran_us
 
@@ -198,6 +208,63 @@ def test_time_outs_of_two_chips_with_a_good_batch_between_are_no_stuck_bus() -> 
         now += MS
         bus.finished(outcome, now)
     assert not bus.stuck
+
+
+def run_for(
+    bus: BusMachine, from_us: int, long_us: int, outcome: Callable[[str], BusDone | BusFailed]
+) -> list[tuple[int, RecoverBus]]:
+    """Batches end as ``outcome`` says by chip; recoveries work. When each was asked for."""
+    asked = []
+    for now in range(from_us, from_us + long_us, 5 * MS):
+        said = bus.timed_out(now) if bus.stuck else []
+        if (batch := bus.next_batch(now)) is not None:
+            said += bus.finished(outcome(batch[0].name), now)
+        for one in said:
+            if isinstance(one, RecoverBus):
+                asked.append((now, one))
+                bus.recovered(worked=True, now_us=now)
+    return asked
+
+
+def failing(errno: int, only: str = "") -> Callable[[str], BusDone | BusFailed]:
+    return lambda name: DONE if only and name != only else BusFailed(0, errno)
+
+
+def test_whatever_error_every_chip_fails_with_the_bus_is_opened_again() -> None:
+    for errno in sorted(errorcode):
+        parts = [Part(0x20 + n, 50 * MS) for n in range(5)]
+        bus = BusMachine(parts)
+        run_for(bus, T, SECOND, lambda _: DONE)
+        asked = run_for(bus, T + SECOND, 10 * SECOND, failing(errno))
+        assert asked, errorcode[errno]
+        held = errno == 110
+        assert {one.reason.code for _, one in asked} == {"E-BUS-002" if held else "E-BUS-004"}
+        assert asked[0][0] - (T + SECOND) <= SECOND
+        apart = [b - a for (a, _), (b, _) in pairwise(asked)]
+        assert all(gap >= (10 if held else 1) * SECOND for gap in apart)
+        assert held or max(apart) <= 1_100 * MS
+        later = T + 30 * SECOND
+        assert not [at for at, _ in run_for(bus, later, SECOND, lambda _: DONE) if at > later]
+        assert not bus.stuck
+
+
+def test_whatever_error_one_chip_fails_with_the_others_keep_the_bus() -> None:
+    for errno in sorted(errorcode):
+        ill, *well = parts = [Part(0x20 + n, 50 * MS) for n in range(5)]
+        asked = run_for(BusMachine(parts), T, 10 * SECOND, failing(errno, ill.name))
+        assert asked == [], errorcode[errno]
+        assert all(len(part.ran_us) > 100 for part in well)
+
+
+def test_an_adapter_that_is_gone_loses_the_bus_at_once_and_is_looked_for_every_second() -> None:
+    one, two = Part(0x20, 50 * MS), Part(0x21, 50 * MS)
+    bus = BusMachine([one, two])
+    gone = BusFailed(0, 19, "/dev/i2c-1: No such device")
+    asked = run_for(bus, T, 5 * SECOND, lambda _: gone)
+    assert {r.reason for _, r in asked} == {Fault("E-BUS-003", "/dev/i2c-1: No such device")}
+    assert asked[0][0] == T
+    assert len(asked) == 5
+    assert one.lost[0] == two.lost[0] == "E-BUS-003: /dev/i2c-1: No such device"
 
 
 def test_the_only_chip_of_a_bus_times_out_twice() -> None:

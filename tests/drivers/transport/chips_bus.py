@@ -23,6 +23,8 @@ class ChipsBus:
     """Loaded by dotted path; ``made`` are all that were opened under a name."""
 
     made: ClassVar[dict[str, list[ChipsBus]]] = {}
+    opening: ClassVar[dict[str, Exception]] = {}
+    """Names under which no bus opens, and what happens instead."""
     most = 42
 
     def __init__(self, name: str) -> None:
@@ -33,6 +35,9 @@ class ChipsBus:
         """"all": no transactions of several messages; "reads": none with a read inside."""
         self.hangs: threading.Event | None = None
         self.hung = threading.Event()
+        self.raises: Exception | None = None
+        if (refused := self.opening.get(name)) is not None:
+            raise refused
         earlier = self.made.setdefault(name, [])
         self.bus: Bus = earlier[0].bus if earlier else _wired()
         earlier.append(self)
@@ -71,6 +76,8 @@ class ChipsBus:
         return self._moved(address, data, read)
 
     def _moved(self, address: int, data: bytes, read: int) -> bytes:
+        if self.raises is not None:
+            raise self.raises
         if self.hangs is not None:
             self.hung.set()
             self.hangs.wait()

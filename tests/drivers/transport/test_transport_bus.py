@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 
-from drivers.base import DeviceState, StateReported
+from drivers.base import SECOND, DeviceState, Fault, StateReported
 from drivers.bus import BusMachine
 from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
 from drivers.orders import ShowLamps
 from drivers.readings import Shown
 from drivers.transport import i2c
 from drivers.transport.clock import now_us
-from drivers.transport.i2c import BusThread
+from drivers.transport.i2c import MOST_HANGING, BusThread
 from tests.drivers.transport.chips_bus import DOTTED, EXPANDER, OTHER, ChipsBus
 
-LIMIT_S = 60
+LIMIT_S = 30
 """Only so that a hang ends."""
 READY, UNKNOWN = DeviceState.READY, DeviceState.UNKNOWN
 
@@ -48,6 +51,13 @@ class Bench:
     def last(self, device: str) -> DeviceState | None:
         told = [r for r in self.heard if isinstance(r, StateReported) and r.device == device]
         return told[-1].state if told else None
+
+    def has_more_buses_than(self, many: int) -> bool:
+        return len(self.buses) > many
+
+    def was_unknown(self) -> set[str]:
+        told = [r for r in self.heard if isinstance(r, StateReported)]
+        return {r.device for r in told if r.state is UNKNOWN}
 
     async def until(self, what: Callable[[], Any]) -> None:
         async with asyncio.timeout(LIMIT_S):
@@ -139,6 +149,85 @@ def test_a_bus_that_times_out_is_opened_again_by_its_own_thread(
     assert len(bench.buses) >= 2
     assert all(bus.closed for bus in bench.buses)
     assert bench.machine.counters["E-BUS-002"] >= 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENODEV, "No such device"),
+        OSError(errno.EREMOTEIO, "no acknowledge"),
+        OSError(errno.EIO, "Input/output error"),
+        OSError(errno.EBADF, "Bad file descriptor"),
+        OSError("no number at all"),
+        ValueError("not what was asked for"),
+        KeyError("data"),
+        RuntimeError("a library's own"),
+    ],
+    ids=repr,
+)
+def test_a_bus_that_fails_in_any_way_is_opened_again_and_works(
+    error: Exception, later: Callable[[int], None]
+) -> None:
+    name = f"fails {error!r}"
+
+    async def act(bench: Bench) -> None:
+        bench.buses[0].raises = error
+        later(SECOND)
+        await bench.until(lambda: bench.was_unknown() == {"keys-1", "lamps-1"})
+        await bench.until(lambda: len(bench.buses) > 1)
+        await bench.ready()
+
+    bench = play(name, act)
+    assert bench.buses[0].closed
+    assert bench.machine.counters["recoveries"] >= 1
+
+
+def test_a_bus_that_does_not_open_says_why_and_is_tried_again(
+    later: Callable[[int], None],
+) -> None:
+    async def act(bench: Bench) -> None:
+        ChipsBus.opening["opens late"] = FileNotFoundError(errno.ENOENT, "No such file", "x")
+        bench.buses[0].raises = OSError(errno.ENODEV, "unplugged")
+        later(SECOND)
+        await bench.until(lambda: bench.machine.counters["E-BUS-003"] >= 2)
+        why = "E-BUS-003: unplugged"
+        told = [r for r in bench.heard if isinstance(r, StateReported) and r.state is UNKNOWN]
+        assert {(r.device, r.reason) for r in told} == {
+            ("keys-1", Fault("E-EXP-006", why)),
+            ("lamps-1", Fault("E-EXP-006", why)),
+        }
+        del ChipsBus.opening["opens late"]
+        await bench.ready()
+
+    play("opens late", act)
+
+
+def test_no_more_threads_hang_than_the_limit(later: Callable[[int], None]) -> None:
+    release = threading.Event()
+
+    async def act(bench: Bench) -> None:
+        for _ in range(MOST_HANGING + 3):
+            last = bench.buses[-1]
+            last.hangs = release
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await bench.until(last.hung.is_set)
+            later(500_000)
+            bench.hear(bench.thread.look())
+            later(10_000_000)
+            bench.hear(bench.thread.look())
+            many = len(bench.buses)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await bench.until(partial(bench.has_more_buses_than, many))
+        assert len(bench.buses) == MOST_HANGING + 1
+        release.set()
+        await bench.until(lambda: all(bus.closed for bus in bench.buses[:-1]))
+        later(20_000_000)
+        bench.hear(bench.thread.look())
+        await bench.ready()
+
+    play("hang for ever", act)
 
 
 def test_a_mistake_of_a_driver_reaches_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:

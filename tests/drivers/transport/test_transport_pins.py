@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import queue
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from gpiozero.pins.mock import MockFactory
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPin
 
+from drivers.transport import gpio
 from drivers.transport.gpio import TELL_EVERY, TOLD_AFTER_CHANGE, Levels, PinThread
 
 LIMIT_S = 60
@@ -24,6 +26,29 @@ class Factory(MockFactory):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         type(self).made = self
+
+
+class Failing(MockFactory):  # type: ignore[misc]
+    """Loaded by dotted path; fails as the test says, when it is made or when a pin is read."""
+
+    made: ClassVar[list[Failing]] = []
+    making: ClassVar[list[Exception]] = []
+    reading: ClassVar[list[Exception]] = []
+    arguments: ClassVar[list[object]] = []
+
+    def __init__(self, argument: object = None) -> None:
+        self.arguments.append(argument)
+        if self.making:
+            raise self.making.pop()
+        super().__init__(pin_class=FailingPin)
+        self.made.append(self)
+
+
+class FailingPin(MockPin):  # type: ignore[misc]
+    def _get_state(self) -> bool:
+        if Failing.reading:
+            raise Failing.reading.pop()
+        return bool(super()._get_state())
 
 
 class Stepped(PinThread):
@@ -102,3 +127,60 @@ def test_an_edge_wakes_the_thread() -> None:
 
     asyncio.run(main())
     assert failures == []
+
+
+ERRORS = [
+    OSError("the simulator is gone"),
+    OSError(19, "No such device"),
+    RuntimeError("a library's own"),
+    KeyError("levels"),
+    ValueError("not JSON"),
+    AttributeError("chip"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_pins_that_fail_are_opened_again_and_told_again(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor key is on these pins: a thread that ended would lose it until a restart."""
+    monkeypatch.setattr(gpio, "AGAIN_S", 0.01)
+    for where in (Failing.making, Failing.reading):
+        Failing.made.clear()
+        failures: list[str] = []
+
+        async def main(where: list[Exception] = where, failures: list[str] = failures) -> None:
+            told: list[Levels] = []
+            where += [error, error]
+            pins = PinThread(PINS, f"{__name__}.Failing", "", told.append, failures.append)
+            async with asyncio.timeout(LIMIT_S):
+                while not told:
+                    await asyncio.sleep(0.01)
+                Failing.made[-1].pin(27).drive_low()
+                while told[-1]["door"]:
+                    await asyncio.sleep(0.01)
+            pins.close()
+
+        asyncio.run(main())
+        assert failures == [f"{type(error).__name__}: {error}"] * 2
+
+
+def test_a_number_is_given_to_the_factory_as_a_number() -> None:
+    """gpiozero's LGPIOFactory opens the chip with this number and takes no text."""
+
+    async def main(argument: str) -> object:
+        Failing.arguments.clear()
+        told: list[Levels] = []
+        pins = PinThread(PINS, f"{__name__}.Failing", argument, told.append, lambda _: None)
+        async with asyncio.timeout(LIMIT_S):
+            while not told:
+                await asyncio.sleep(0.01)
+        pins.close()
+        return Failing.arguments[0]
+
+    assert [asyncio.run(main(a)) for a in ("4", "0", "table.sock", "")] == [
+        4,
+        0,
+        "table.sock",
+        None,
+    ]
