@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff test demo check mutation rounds fuzz scenarios crash e2e kills replays idle evidence slow bench docs clean peers
+.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz scenarios crash e2e kills replays idle evidence slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,7 +28,7 @@ $(STAMP): $(PRODUCT)
 	$(PIP) -e '.[dev]'
 	@touch $@
 
-setup: $(STAMP) postgresql groff ## build .venv with the underfelt command and the development tools
+setup: $(STAMP) postgresql groff systemd ## build .venv with the underfelt command and the development tools
 
 # The link server's second store: tests start servers of their own from these binaries.
 postgresql:
@@ -41,6 +41,12 @@ groff:
 	@command -v groff >/dev/null \
 	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y groff-base; } \
 	  || { echo "groff is missing; run: apt-get install -y groff-base"; exit 1; }
+
+# Its programs judge the unit files; libseccomp puts a unit's filters on the daemons in the tests.
+systemd:
+	@{ command -v systemd-analyze && ls /usr/lib/*/libseccomp.so.2; } >/dev/null 2>&1 \
+	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y systemd libseccomp2; } \
+	  || { echo "systemd is missing; run: apt-get install -y systemd libseccomp2"; exit 1; }
 
 check: setup ## ruff and mypy strict
 	$(BIN)/ruff check .

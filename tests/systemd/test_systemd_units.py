@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.systemd.sandbox import allowed_calls
 from tests.systemd.tools import SYSTEMD, directives, run, values
 
 UNITS = SYSTEMD / "system"
@@ -114,12 +115,7 @@ def test_devices_are_allowed_by_class_only() -> None:
 @pytest.mark.parametrize("unit", ALL, ids=lambda u: u.name)
 def test_what_the_program_needs_of_the_kernel_is_allowed(unit: Path) -> None:
     """The journal's calls, sockets and threads pass the filter; what breaks out of it does not."""
-    allowed: set[str] = set()
-    for value in values(unit, "SystemCallFilter"):
-        denied, names = value.startswith("~"), value.lstrip("~").split()
-        for name in names:
-            calls = _expanded(name)
-            allowed = allowed - calls if denied else allowed | calls
+    allowed = allowed_calls(values(unit, "SystemCallFilter"))
     needed = {
         "openat", "pwrite64", "fdatasync", "fsync", "fallocate", "ftruncate", "renameat2", "flock",
         "unlinkat", "fadvise64", "statfs", "ioctl", "ppoll", "epoll_wait", "clone3", "futex",
@@ -128,18 +124,6 @@ def test_what_the_program_needs_of_the_kernel_is_allowed(unit: Path) -> None:
     }  # fmt: skip
     assert needed - allowed == set()
     assert allowed & {"ptrace", "init_module", "mount", "reboot", "settimeofday", "chroot"} == set()
-
-
-def _expanded(name: str) -> set[str]:
-    if not name.startswith("@"):
-        return {name}
-    listed = run("systemd-analyze", "syscall-filter", name).stdout.splitlines()
-    calls: set[str] = set()
-    for line in listed[1:]:
-        word = line.strip()
-        if word and not word.startswith("#"):
-            calls |= _expanded(word)
-    return calls
 
 
 @pytest.mark.parametrize("unit", ALL, ids=lambda u: u.name)
