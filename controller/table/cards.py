@@ -45,8 +45,8 @@ def facts_of(reading: CardReading, state: TableState) -> list[f.What]:
     match reading:
         case CardRead(card=card):
             return [_single(card, state)]
-        case PacketRead(cards=cards):
-            return [_packet(cards, state)]
+        case PacketRead(deck=deck, cards=cards):
+            return [_packet(cards, deck, state)]
         case CardEvent():
             return _event(reading, state)
 
@@ -67,11 +67,11 @@ def _single(sealed: SealedCard, state: TableState) -> f.What:
     return f.CardDrawn(hidden[0])
 
 
-def _packet(cards: tuple[SealedCard, ...], state: TableState) -> f.What:
+def _packet(cards: tuple[SealedCard, ...], deck: str, state: TableState) -> f.What:
     hidden = _hidden(cards)
     if hidden is None or state.phase is Phase.IDLE:
         return f.UnknownCardSeen()
-    return f.PacketDispensed(hidden)
+    return f.PacketDispensed(hidden, deck)
 
 
 def _event(event: CardEvent, state: TableState) -> list[f.What]:

@@ -35,12 +35,15 @@ def test_a_deck_without_a_passed_check_is_not_put_in_play() -> None:
     croupier.do(f.DeckCut())
     refusal = refused(croupier.try_(f.BetsOpened()))
     assert refusal == fx.Refused("the deck in play has no passed check", "NSW-3.4")
+    croupier.do(f.DeckChecked("red", passed=True), f.Measured("deck checker"))
+    assert croupier.state.notes[-1] == "deck checker: deck red checked: passed"
     croupier.do(f.DeckChecked("red", passed=False), SUPERVISOR)
+    assert "S1: deck red checked: failed" in croupier.state.notes
     assert refused(croupier.try_(f.BetsOpened())).clause == "NSW-3.4"
     croupier.do(f.DeckChecked("red", passed=True), f.Measured("deck checker"))
+    assert refused(croupier.try_(f.BetsOpened())).clause == "NSW-3.4"
+    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
     croupier.do(f.BetsOpened())
-    assert "S1: deck red checked: failed" in croupier.state.notes
-    assert "deck checker: deck red checked: passed" in croupier.state.notes
 
 
 @pytest.mark.clause("NSW-3.5")

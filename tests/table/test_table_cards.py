@@ -182,6 +182,29 @@ def test_a_suspect_deck_in_a_shuffler_is_checked_by_it() -> None:
     orders = table_.event("shuffle ended", count=51, expected=52, result="short", deck="red")
     assert RequestDeckCheck("red") in orders
     assert table_.lines[3] == "MENU 31"
+    table_.event("deck verified", count=52, expected=52, result="ok", deck="red")
+    table_.event("shuffle ended", count=52, expected=52, result="ok", deck="red")
+    assert table_.lines[2:] == ("CHECK RED DECK", "MENU 31")
+    table_.menu("31", 1)
+    assert table_.lines[3] == "OPEN"
+
+
+def test_a_packet_of_the_other_deck_stops_the_deal() -> None:
+    hand = locked("NSW", **SHUFFLER["NSW"])
+    table_ = hand.table
+    table_.packet(hand.deck[-3:], deck="blue")
+    told = table_.told()
+    assert isinstance(told, f.PacketDispensed)
+    assert told.deck == "blue"
+    assert table_.lines[2:] == ("FOREIGN CARD", "KEY MENU 51")
+    assert table_.core.state.drawn == ()
+    table_.turn_key(True)
+    table_.menu("51", 1)
+    table_.turn_key(False)
+    assert table_.lines[3] == "DEAL"
+    hand.do("DEAL")
+    assert table_.told().deck == "red"  # type: ignore[attr-defined]
+    assert len(table_.core.state.drawn) == 3
 
 
 def test_cards_are_locked_except_while_a_card_is_due() -> None:

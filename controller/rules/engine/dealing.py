@@ -94,6 +94,8 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact
         sort, device = ("packet", "shoe") if packet else ("single card", "shuffler")
         question = f"A {sort} came although the table deals from a {device}."
         return freeze(state, question, ("resume",))
+    if other := _other_deck(state, what):
+        return freeze(state, other, ("confirmed", "resume"), ev.ForeignCard())
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
     place = next_place(state)
     if _seen_twice(state, cards, fact):
@@ -118,6 +120,14 @@ def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact
         state, more = _deal_complete(state)
         return state, (*effects, *more)
     return state, (*effects, deal_prompt(state))
+
+
+def _other_deck(state: TableState, what: f.CardDrawn | f.PacketDispensed) -> str:
+    """What is wrong with a packet that is not of the deck in play; empty if it is."""
+    told, in_play = getattr(what, "deck", ""), state.deck.name
+    if not told or in_play is None or told == in_play:
+        return ""
+    return f"A packet of the {told} deck came; the {in_play} deck is in play."
 
 
 def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...], fact: f.Fact) -> bool:
@@ -159,6 +169,8 @@ def _deal_complete(state: TableState) -> Step:
 
 def excess_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.Fact) -> Step:
     """A card too many: set aside, or the deal was wrong (or a stray hand explains it)."""
+    if other := _other_deck(state, what):
+        return freeze(state, other, ("confirmed", "resume"), ev.ForeignCard())
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
     if state.frozen is not None:
         frozen = replace(state.frozen, extra=(*state.frozen.extra, cards))

@@ -6,7 +6,7 @@ Time and chance arrive as facts: the engine has no clock and draws nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -42,6 +42,7 @@ LinkRestored = link_facts.LinkRestored
 JackpotLocked = link_facts.JackpotLocked
 AwardChanged = link_facts.AwardChanged
 MysteryWon = link_facts.MysteryWon
+LATER = link_facts.LATER
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -215,6 +216,8 @@ class CardDrawn(What):
 @dataclass(frozen=True, slots=True)
 class PacketDispensed(What):
     cards: tuple[HiddenCard, ...]
+    deck: str = field(default="", metadata=LATER)
+    """The back colour the device names; empty if it names none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,18 +18,26 @@ WARNINGS_TO_FLOOR = 2
 
 
 def deck_checked(state: TableState, what: f.DeckChecked, fact: f.Fact) -> Step:
-    """A passed check is kept with its seal and who made it; a failed one withdraws the deck."""
+    """A passed check is kept with its seal and who made it; a failed one withdraws the deck.
+
+    A deck in doubt is released by a person: the device that miscounted it may miscount it again.
+    """
     deck = state.deck
+    name = deck.name if deck.name is not None else what.deck
+    in_doubt = what.deck in deck.blocked or (deck.suspect and what.deck == name)
+    said = f"deck {what.deck} checked: {'passed' if what.passed else 'failed'}"
+    if what.passed and in_doubt and isinstance(fact.by, f.Measured):
+        return note(state, fact, f"{said}; a person must release it"), ()
     seals = {n: s for n, s in deck.seals.items() if n != what.deck}
+    blocked = deck.blocked - {what.deck} if what.passed else deck.blocked | {what.deck}
     if what.passed:
         seals[what.deck] = what.seal
-    name = deck.name if deck.name is not None else what.deck
     suspect = deck.suspect
     if what.deck == name:
         # Where the book asks for a check, a deck without its seal is out of play anyway.
         suspect = not what.passed and (suspect or not state.rules.book.deck_check_clause)
-    state = note(state, fact, f"deck {what.deck} checked: {'passed' if what.passed else 'failed'}")
-    deck = replace(deck, name=name, seals=seals, suspect=suspect)
+    state = note(state, fact, said)
+    deck = replace(deck, name=name, seals=seals, suspect=suspect, blocked=blocked)
     return replace(state, deck=deck), ()
 
 
@@ -38,13 +46,14 @@ def deck_changed(state: TableState, what: f.DeckChanged, fact: f.Fact) -> Step:
     deck = state.deck
     if what.deck == deck.name:
         raise Refusal("a change needs another deck", "NSW-13.2.3")
-    if what.deck in deck.seals and deck.seals[what.deck] != what.seal:
-        seals = {n: s for n, s in deck.seals.items() if n != what.deck}
-        state = replace(state, deck=replace(deck, seals=seals))
-        deck = state.deck
+    # What is in doubt stays so outside the table; its seal, and a broken one, count no more.
+    blocked = deck.blocked | ({deck.name} if deck.suspect and deck.name else set())
+    broken = {what.deck} if deck.seals.get(what.deck) != what.seal else set()
+    seals = {n: s for n, s in deck.seals.items() if n not in blocked | broken}
     state = note(state, fact, f"deck changed to {what.deck}")
     colours = None if deck.colours is None else (what.deck, deck.colours[1])
-    deck = Deck(what.deck, deck.seals, colours=colours)
+    suspect = what.deck in blocked
+    deck = Deck(what.deck, seals, colours=colours, suspect=suspect, blocked=blocked)
     prompts: tuple[fx.Effect, ...] = (fx.Prompt("shuffle"),)
     if what.deck not in deck.seals:
         prompts = (fx.Prompt("check deck"), *prompts)

@@ -103,6 +103,8 @@ class Deck:
     device_ready: bool = True
     suspect: bool = False
     """A fault was found: the deck needs a full check before the next opening."""
+    blocked: frozenset[str] = field(default=frozenset(), metadata=LATER)
+    """Decks that failed a check or were taken out in doubt: only a person releases them."""
 
 
 @dataclass(frozen=True, slots=True)
