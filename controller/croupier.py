@@ -16,6 +16,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import POT, POT_SEAT, spot_of, undecided
 from controller.rules.engine.deal import DEALER, next_place, packet_size, uses_packets
+from controller.rules.engine.ricochet_play import left_in_pot
 from controller.rules.engine.settlement import to_open, to_settle
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
@@ -179,9 +180,8 @@ class Croupier:
         table = self.state.showdown
         if table is None:
             return
-        due = table.pot + self.state.carried
-        if self.state.spots.get((POT_SEAT, POT)) != due:
-            self.do(f.WagerRead(POT_SEAT, POT, due), CHIPS)
+        if self.state.spots.get((POT_SEAT, POT)) != table.pot:
+            self.do(f.WagerRead(POT_SEAT, POT, table.pot), CHIPS)
         for number, final in table.final.items():
             if final != "live":
                 self.take(number, "ante")
@@ -210,9 +210,7 @@ class Croupier:
         for number in self.state.seats:
             for spot in ("ante", "play", "rapid_fire", "hedge"):
                 self.take(number, spot)
-        stays = self.state.result.get("pot_carried")
-        carried = 0 if stays is None else self.state.carried + stays
-        self.do(f.WagerRead(POT_SEAT, POT, carried), CHIPS)
+        self.do(f.WagerRead(POT_SEAT, POT, left_in_pot(self.state)), CHIPS)
         self.do(f.RoundEnded())
 
     # --- whole rounds --------------------------------------------------------------------------

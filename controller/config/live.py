@@ -21,15 +21,19 @@ from controller.config.errors import ConfigError, Problem, shown
 from controller.config.layers import SPEC, Layers, Stated
 from controller.rules.books import BOOKS
 from controller.rules.errors import SettingsError
-from controller.rules.settings import Settings, TableSettings, default_of, open_settings
+from controller.rules.settings import (
+    PER_ROUND,
+    Settings,
+    TableSettings,
+    default_of,
+    open_settings,
+)
 from drivers.layout import OUR_KINDS, LayoutError, TableLayout
 from drivers.layout import load as load_layout
 
 HASH_FORMAT: Final = 1
 BUILT_IN: Final = "built-in"
 SIMULATED: Final = "hw_sim."
-PER_ROUND: Final = ("magic_card", "lucky_seat")
-"""Settings of a record that a configuration cannot have."""
 
 
 @dataclass(frozen=True, slots=True)

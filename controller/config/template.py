@@ -12,11 +12,11 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from controller.config.live import PER_ROUND, plain_default
+from controller.config.live import plain_default
 from controller.config.options import OPTIONAL_SECTIONS, SECTIONS, when_of
 from controller.config.toml import toml_value
 from controller.rules.books import BOOKS
-from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
+from controller.rules.settings import MONEY_SPEC, PER_ROUND, TABLE_SPEC
 from drivers.layout import TableLayout
 
 WIDTH: Final = 96

@@ -66,7 +66,7 @@ def _closed(day: Day, found: RoundBody) -> None:
     kept = sum(_seat(day, found.number, row, happened) for row in result["seats"])
     if result["house_net"] is not None and result["house_net"] != kept:
         day.unbalanced.add(found.number, kept, result["house_net"])
-    _pot(day, result)
+    _pot(day, found.record.get("settings") or {}, result)
 
 
 def _seat(day: Day, number: int, row: dict[str, Any], happened: list[dict[str, Any]]) -> int:
@@ -120,17 +120,23 @@ def _progressive(day: Day, number: int, row: dict[str, Any], late: int) -> None:
             sheet.claimed += one["win"]
 
 
-def _pot(day: Day, result: dict[str, Any]) -> None:
-    """Ricochet: where a pot from earlier rounds went, beside the records, which know one round."""
-    pot = day.pot
+def _pot(day: Day, settings: dict[str, Any], result: dict[str, Any]) -> None:
+    """Ricochet: where a pot from earlier rounds went.
+
+    Older records know one round only: what lay in the pot before is neither in what stays there
+    nor in what its winners got.
+    """
+    pot, before = day.pot, settings.get("pot_carried_in") or 0
     if (stays := result.get("pot_carried")) is not None:
-        pot.put += stays
-        pot.carried_out += stays
+        pot.put += stays - before
+        pot.carried_out += stays - before
     elif pot.carried_out and result["round_status"] != "void":
         winners = result.get("pot_winners")
         gone, pot.carried_out = pot.carried_out, 0
         if winners == ["dealer"]:
             pot.to_house += gone
+        elif winners and before:
+            pot.put -= gone  # the winners' own results have it
         elif winners:
             pot.to_seats += gone
         else:

@@ -119,7 +119,9 @@ class Pot(Sheet):
 
     carried_in: int = 0
     put: int = 0
+    """What rounds left there, less what later rounds paid out of it to their winners."""
     to_seats: int = 0
+    """Paid out beside the record of its round, which older programs wrote."""
     to_house: int = 0
     ruled: int = 0
     """Went where a supervisor said."""

@@ -62,8 +62,13 @@ class Showdown:
         return self.order[acted] if self.waiting else None
 
 
-def open_showdown(ante: int, two: Mapping[int, Sequence[Card]], dealer: int) -> Showdown:
-    """After the deal: kickout by the number of hands with an ante, and the order of action."""
+def open_showdown(
+    ante: int, two: Mapping[int, Sequence[Card]], dealer: int, carried: int
+) -> Showdown:
+    """After the deal: kickout by the number of hands with an ante, and the order of action.
+
+    ``carried`` lies in the pot from earlier rounds that nobody won.
+    """
     kickout = bool(two) and dealer >= KICKOUT_LIMITS[len(two)]
     name = HAND_NAMES[CLASS_OF[dealer]]
     log = f"dealer has {name} against {len(two)} hands: " + (
@@ -77,7 +82,7 @@ def open_showdown(ante: int, two: Mapping[int, Sequence[Card]], dealer: int) -> 
         five={},
         dealer=None if kickout else dealer,
         kickout=kickout,
-        pot=ante,
+        pot=ante + carried,
         final={},
         log=[log],
     )

@@ -40,8 +40,9 @@ def settle_ricochet(record: RoundRecord) -> Result:
     shares: dict[int, int] = {}
     winners: list[int | str] | None
     question: str | None = None
-    carried: int | None = None
-    pot = table.pot if playing else 0
+    carried_in = record.settings.pot_carried_in
+    carried = carried_in or None if not playing else None
+    pot = table.pot if playing else carried_in
     live = pot_winners(table)
     if live:
         one_each = record.settings.odd_chips == "one_each_from_last"
@@ -131,7 +132,7 @@ def _walk(
 ) -> tuple[Showdown, dict[int, int]]:
     """Let every seat act in order; also returns each played hand's strength."""
     two = {s.seat: cast("tuple[Card, Card]", s.cards) for s in playing}
-    table = open_showdown(record.ante, two, dealer)
+    table = open_showdown(record.ante, two, dealer, record.settings.pot_carried_in)
     by_number = {s.seat: s for s in playing}
     strengths: dict[int, int] = {}
     must_top_all = record.settings.ricochet_order == "must_top_all"

@@ -194,6 +194,9 @@ class Settings:
         "carry leaves it for the next round",
         required=("RICO",),
     )
+    pot_carried_in: int = setting(
+        0, at_least(0), ("RICO",), "what an earlier round's orphan pot left in this round's pot"
+    )
     rapid_fire_pay: Mapping[str, int] | None = setting(
         None, rapid_fire_table, ("RICO",), 'Rapid Fire odds, {"win": n, "tie": n} to 1'
     )
@@ -323,6 +326,8 @@ MONEY_SPEC: Final[Spec] = {f.name: f for f in fields(Settings)}
 TABLE_SPEC: Final[Spec] = {f.name: f for f in fields(TableSettings)}
 _CONVERT: Final = {name: f.metadata["convert"] for name, f in {**MONEY_SPEC, **TABLE_SPEC}.items()}
 DEFAULTS: Final = Settings()
+PER_ROUND: Final = ("magic_card", "lucky_seat", "pot_carried_in")
+"""Settings of one round, drawn or left by the round before."""
 
 
 def convert(name: str, value: object) -> Any:
@@ -355,9 +360,9 @@ def open_settings(game: str, values: Mapping[str, object]) -> tuple[Settings, Ta
         if values.get(name) is None:
             spec = MONEY_SPEC.get(name) or TABLE_SPEC[name]
             problems.append(_missing(name, spec, "required by the settings chosen"))
-    for name in ("magic_card", "lucky_seat"):
+    for name in PER_ROUND:
         if money.get(name) is not None:
-            text = "is drawn for each round; a table cannot be opened with it"
+            text = "belongs to one round; a table cannot be opened with it"
             problems.append(("E-CFG-010", name, text))
     problems += _contradictions(game, table)
     if problems:

@@ -220,7 +220,7 @@ def _action(state: TableState) -> Ask:
     number = _acting(state)
     assert number is not None
     assert state.showdown is not None
-    due = state.showdown.pot + state.carried
+    due = state.showdown.pot
     if reading(state, POT_SEAT, POT) != due:
         return Ask("move to pot", ("CHIPS",), pot=True, amount=due)
     lies, ante = reading(state, number, "play"), state.rules.money.ante or 0

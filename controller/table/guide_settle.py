@@ -5,6 +5,7 @@ from __future__ import annotations
 from controller.rules.engine.awards import waits_for_server
 from controller.rules.engine.common import POT, POT_SEAT, reading
 from controller.rules.engine.deal import assign
+from controller.rules.engine.ricochet_play import left_in_pot
 from controller.rules.engine.settlement import to_open, to_settle
 from controller.rules.engine.state import TableState
 from controller.table.asks import Around, Ask, with_key
@@ -45,14 +46,13 @@ def _paying(state: TableState, around: Around, number: int) -> Ask:
 
 def _pot(state: TableState, around: Around) -> Ask:
     """Ricochet: losing chips go to the pot, the pot to its winners, then nothing lies there."""
-    stays = state.result.get("pot_carried")
-    left = 0 if stays is None else state.carried + stays
+    left = left_in_pot(state)
     if left and reading(state, POT_SEAT, POT) != left:
         return Ask("move to pot", ("CHIPS",), pot=True, amount=left)
     if reading(state, POT_SEAT, POT) != left:
         winners = state.result["pot_winners"] or ()
         named = "".join(str(w) if isinstance(w, int) else "D" for w in winners)
-        amount = (0 if state.showdown is None else state.showdown.pot) + state.carried
+        amount = 0 if state.showdown is None else state.showdown.pot
         return Ask("award pot", ("CHIPS",), pot=True, amount=amount, detail=named)
     return _ending(state, around)
 

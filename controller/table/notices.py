@@ -111,6 +111,5 @@ def _is_told(state: TableState, spot: str) -> bool:
 
 
 def _is_owed(state: TableState, seat: int, kind: str) -> bool:
-    """An award that comes after its seat was paid, or beside the pot; others are in the pay."""
-    paid = seat in state.seats and state.seats[seat].settled
-    return kind == "carried pot" or (kind == "envy" and paid)
+    """An award that comes after its seat was paid; others are in the pay."""
+    return kind == "envy" and seat in state.seats and state.seats[seat].settled

@@ -114,8 +114,8 @@ _MOST: Final = {"state": 12, "word": 8, "spot": 6, "deck": 6, "arg": 15}
 """Parts of a line; beside them stand the round's number, a seat, an amount, what is typed."""
 _DECIDED: Final = ("decide", "take back", "take back late", "chips")
 """Questions that are about wager 1 or 2."""
-_AWARDS: Final = ("envy", "magic_card", "lucky_player", "carried pot")
-_OWED: Final = ("envy", "carried pot")
+_AWARDS: Final = ("envy", "magic_card", "lucky_player")
+_OWED: Final = ("envy",)
 """Awards that have a notice of their own."""
 
 

@@ -135,7 +135,7 @@ def test_an_empty_file_names_all_that_must_be_stated(folder: Folder) -> None:
         ("settle_ms = 3", "settle_ms: 3: expected it below [policy]"),
         ("seats = 3", "a setting; expected it below [settings]"),
         ("[settings]\nante = 3", "no setting of MEGA; it belongs to RICO (E-CFG-008)"),
-        ('[settings]\nmagic_card = "Th"', "is drawn for each round"),
+        ('[settings]\nmagic_card = "Th"', "belongs to one round"),
     ],
 )
 def test_wrong_values_are_named_with_what_is_expected(

@@ -104,6 +104,51 @@ def test_orphan_pot_after_a_kickout(orphan_pot: str, expected: list[int], house:
         assert (ante["win"], ante["stake_back"], ante["to_player"]) == (1000, 500, 1500)
 
 
+@pytest.mark.parametrize(
+    ("orphan_pot", "expected", "pot"),
+    [("last_player", [-500, 2700], 2700), ("house", [-500, -500], 3200), ("carry", None, 3200)],
+)
+def test_a_carried_pot_is_part_of_an_orphan_pot(
+    orphan_pot: str, expected: list[int] | None, pot: int
+) -> None:
+    settings = {"orphan_pot": orphan_pot, "pot_carried_in": 1700}
+    result = settled(ricochet("AhAdQc7s3d", ORPHAN, settings=settings))
+    assert nets(result) == (expected or [-500, -500])
+    assert result["pot"] == pot
+    assert result.get("pot_carried") == (3200 if orphan_pot == "carry" else None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shares"),
+    [
+        ({"pot_carried_in": 1700}, {4: 1100, 6: 1100}),
+        ({"pot_carried_in": 1600}, {4: 1100, 6: 1000}),
+        ({"pot_carried_in": 1600, "odd_chips": "one_each_from_last"}, {4: 1100, 6: 1000}),
+        ({"pot_carried_in": 1650, "smallest_chip": 500}, {4: 1150, 6: 1000}),
+    ],
+)
+def test_a_carried_pot_is_split_with_the_pot_of_the_round(
+    settings: Json, shares: dict[int, int]
+) -> None:
+    """One pot, one split: its odd chips go to seat 4, which acts last."""
+    result = kings(**settings)
+    assert result["pot"] == 500 + settings["pot_carried_in"]
+    assert nets(result) == [shares[4], shares[6]]
+    assert result["house_net"] == -sum(shares.values())
+
+
+def test_a_carried_pot_lost_to_the_dealer_costs_the_players_nothing_more() -> None:
+    seats = [player(1, "KcQd", "8h5s2c"), player(2, "9h8s")]
+    result = settled(ricochet("AhAd9c7s3d", seats, settings={"pot_carried_in": 1700}))
+    assert (result["pot"], result["pot_winners"]) == (3700, ["dealer"])
+    assert nets(result) == [-1000, -500]
+
+
+def test_a_carried_pot_stays_where_nobody_has_an_ante() -> None:
+    result = settled(ricochet("AhAd9c7s3d", [], settings={"pot_carried_in": 1700}))
+    assert (result["pot"], result["pot_winners"], result["pot_carried"]) == (1700, [], 1700)
+
+
 @pytest.mark.parametrize("settings", [{}, {"orphan_pot": None}])
 def test_orphan_pot_unset_asks_the_supervisor(settings: Json) -> None:
     result = settled(ricochet("AhAdQc7s3d", ORPHAN, settings=settings))

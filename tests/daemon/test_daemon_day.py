@@ -48,8 +48,7 @@ def test_the_day_is_what_the_rounds_were(game: str, device: str, seed: int) -> N
     assert day.hands.played + day.hands.void <= sum(len(a.result["seats"]) for a in history)
     nets = [a.standing[1]["house_net"] for a in history]
     if None not in nets:
-        pot = sum(a.result.get("pot_carried") or 0 for a in history)
-        assert fold.total(day).house_net + pot == sum(nets)
+        assert fold.total(day).house_net + live.state.carried == sum(nets)
     for one in day.wagers.values():
         assert one.staked == one.returned + one.paid + one.held + one.house
     if live.state.rules.book.progressive is not None:

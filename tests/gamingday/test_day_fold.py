@@ -244,6 +244,24 @@ def test_a_carried_pot_belongs_to_nobody_until_somebody_wins_it() -> None:
     assert fold.total(book.day).house_net == 4 * 500 - 2000 + 1000
 
 
+def test_a_carried_pot_that_the_records_know_moves_the_house_once() -> None:
+    """Two rounds leave 20.00 in the pot, the third pays it out with 5.00 of the dealer's."""
+    book = Book()
+    book.round(1, {"round": {"events": []}}, result=rico(1000, [], -500))
+    later = {"settings": {"pot_carried_in": 1000}, "round": {"events": []}}
+    book.round(2, later, result=rico(2000, [], -500))
+    assert (book.day.pot.put, book.day.pot.carried_out) == (2000, 2000)
+    assert fold.total(book.day).house_net == -1000  # two antes of the dealer
+    won = {"settings": {"pot_carried_in": 2000}, "round": {"events": []}}
+    book.round(3, won, result=rico(None, [1], 2500))
+    assert (book.day.pot.put, book.day.pot.carried_out) == (0, 0)
+    assert fold.total(book.day).house_net == -1500  # three antes of the dealer
+    book.round(4, {"round": {"events": []}}, result=rico(1000, [], -500))
+    lost = {"settings": {"pot_carried_in": 1000}, "round": {"events": []}}
+    book.round(5, lost, result=rico(None, ["dealer"], -500))
+    assert fold.total(book.day).house_net == -1500 + 500 + 500
+
+
 # --- afterwards --------------------------------------------------------------------------------
 
 

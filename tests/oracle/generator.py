@@ -277,6 +277,7 @@ def _settings(rng: Random, game: str, round_: Json) -> Json:
         _maybe(rng, settings, "smallest_chip", 1, 25, 100, 300, 500)
         _maybe(rng, settings, "odd_chips", "last_actor", "one_each_from_last")
         _maybe(rng, settings, "orphan_pot", "last_player", "house", "carry", None)
+        _maybe(rng, settings, "pot_carried_in", 0, 500, 1700, None)
         win, tie = rng.choice((0, 1, 5)), rng.choice((0, 1, 5))
         _maybe(rng, settings, "rapid_fire_pay", {"win": win, "tie": tie}, None, chance=0.7)
         table = {name: rng.choice((1, 3, 10)) for name in rng.sample(NAMES, 4)}

@@ -46,7 +46,7 @@ def action_key(cards: list[str]) -> tuple[Value, int]:
 class _Showdown:
     """The table while the seats act: who is live, who is out, what lies in the pot."""
 
-    def __init__(self, round_: Json, must_top_all: bool) -> None:
+    def __init__(self, round_: Json, must_top_all: bool, carried_in: int) -> None:
         self.ante: int = round_["ante"]
         self.seats: dict[int, Json] = {seat["seat"]: seat for seat in round_["seats"]}
         self.must_top_all = must_top_all
@@ -56,7 +56,7 @@ class _Showdown:
         self.kickout = (dealer[0], dealer[1][: len(limit[1])]) >= limit
         # Live five-card hands; the dealer is seat 0.
         self.showing: dict[int, Value] = {} if self.kickout else {0: dealer}
-        self.pot = self.ante
+        self.pot = self.ante + carried_in
         self.final: dict[int, str] = {}
         self.order = sorted(self.seats, key=lambda s: action_key(self.seats[s]["cards"]))
         for place, seat in enumerate(self.order):
@@ -124,7 +124,8 @@ def settle(record: Json) -> Json:
     events = round_.get("events") or []
     if rule("RICO", events).status() == "supervisor":
         return _supervisor_round(seats, [])
-    table = _Showdown(round_, options.get("ricochet_order") == "must_top_all")
+    carried_in = options.get("pot_carried_in", 0)
+    table = _Showdown(round_, options.get("ricochet_order") == "must_top_all", carried_in)
     winners = table.winners()
     orphan = not winners
     if orphan and "orphan_pot" not in options:
@@ -157,7 +158,7 @@ def settle(record: Json) -> Json:
         "pot_winners": winner_names,
         "log": ANY,
         "question": ANY,
-        "pot_carried": ANY,
+        "pot_carried": table.pot if orphan and options["orphan_pot"] == "carry" else ANY,
     }
 
 

@@ -17,6 +17,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.authority import MEASURED_ONLY
 from controller.rules.engine.common import POT, POT_SEAT, spot_of, undecided, unresolved
 from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.ricochet_play import left_in_pot
 from controller.rules.engine.settlement import to_open, to_settle
 from controller.rules.engine.state import Phase
 from controller.rules.hands import Hand
@@ -140,7 +141,7 @@ class Chaos(Croupier):
         assert table is not None
         number = table.to_act
         assert number is not None
-        due = table.pot + self.state.carried
+        due = table.pot
         if self.state.spots.get((POT_SEAT, POT)) != due:
             self.try_(f.WagerRead(POT_SEAT, POT, due), CHIPS)
         elif self.rng.random() < 0.6:
@@ -153,10 +154,8 @@ class Chaos(Croupier):
         state = self.state
         self.try_(f.DisputeDecided(min(state.disputes, default=1), "stands"), SUPERVISOR)
         if state.rules.book.family == "ricochet":
-            stays = state.result.get("pot_carried")
-            carried = 0 if stays is None else state.carried + stays
             self.clear_table()
-            self.try_(f.WagerRead(POT_SEAT, POT, carried), CHIPS)
+            self.try_(f.WagerRead(POT_SEAT, POT, left_in_pot(state)), CHIPS)
             self.try_(f.RoundEnded())
             return
         due, closed = to_settle(state), to_open(state)

@@ -72,6 +72,18 @@ def test_any_facts_after_the_opening_call_leave_one_record(
         for archive in croupier.state.history:
             record = json.loads(json.dumps(archive.record))
             assert settle(decode_record(record)) == archive.result, f"seed {seed}"
+        if game == "RICO":
+            assert _carried(croupier.state) == croupier.state.carried, f"seed {seed}"
+
+
+def _carried(state: TableState) -> int:
+    """The carried pot, from record to record: what one leaves is what the next one finds."""
+    lies = 0
+    for archive in state.history:
+        assert archive.record["settings"].get("pot_carried_in", 0) == lies
+        if archive.result["round_status"] == "settled":
+            lies = archive.result.get("pot_carried", 0)
+    return lies
 
 
 def test_mischief_is_made_of_every_kind_of_fact() -> None:

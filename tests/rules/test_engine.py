@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -159,9 +160,51 @@ def test_a_carried_pot_waits_on_the_spot_and_goes_with_the_next_one() -> None:
     croupier.do(f.WagerRead(POT_SEAT, POT, 2000), CHIPS)
     croupier.do(f.BetsClosed())
     croupier.ricochet()
-    assert fx.ShowAward(1, "carried pot", 1500) in told
-    assert row(croupier, 1)["net"] == 1000
+    assert fx.ShowPot(2500, (1,)) in told
+    assert row(croupier, 1)["net"] == 2500
+    assert croupier.state.history[-1].record["settings"]["pot_carried_in"] == 1500
     assert croupier.state.carried == 0
+
+
+def test_a_pot_carried_twice_is_in_the_record_of_each_round() -> None:
+    kickout = cards("2c 3c 4d 5d Ac Ad Ah Kc Kd")
+    state = open_table("RICO", {**SETTINGS["RICO"], "orphan_pot": "carry"}, TODAY)
+    croupier = Croupier(state, stacked(kickout, random.Random(1)))
+    everybody_folds(croupier)
+    croupier.deck = stacked(kickout, random.Random(1))
+    everybody_folds(croupier)
+    first, second = (archive.result for archive in croupier.state.history)
+    assert (first["pot"], first["pot_carried"]) == (1500, 1500)
+    assert (second["pot"], second["pot_carried"]) == (3000, 3000)
+    assert croupier.state.carried == 3000
+
+
+def test_the_odd_chip_of_a_carried_pot_goes_to_the_last_to_act() -> None:
+    """Equal pairs of kings: seat 6 acts before seat 4. The pot of 5.00 is joined by 16.00."""
+    settings = {**SETTINGS["RICO"], "orphan_pot": "carry"}
+    dealt = cards("Kh Kc 8c 8d Ah Qd 9c 7s 3d Kd 6h 4s Ks 6d 4c")
+    state = replace(open_table("RICO", settings, TODAY), carried=1600)
+    croupier = Croupier(state, stacked(dealt, random.Random(1)))
+    croupier.round({4: {"ante": 500}, 6: {"ante": 500}})
+    archive = croupier.state.history[-1]
+    assert {r["seat"]: r["net"] for r in archive.result["seats"]} == {4: 1100, 6: 1000}
+    assert archive.record["settings"]["pot_carried_in"] == 1600
+
+
+def test_a_void_round_leaves_the_carried_pot_where_it_lies() -> None:
+    settings = {**SETTINGS["RICO"], "orphan_pot": "carry", "after_void": "clear"}
+    state = replace(open_table("RICO", settings, TODAY), carried=1600)
+    croupier = Croupier(state, stacked([], random.Random(1)))
+    croupier.prepare()
+    croupier.bets({4: {"ante": 500}})
+    croupier.do(f.CardFaultReported("foreign"))
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    croupier.do(f.SupervisorRuled("void"), SUPERVISOR)
+    croupier.take(4, "ante")
+    assert refused(croupier.try_(f.VoidCleared())).reason == "wagers still lie on the table"
+    croupier.do(f.WagerRead(POT_SEAT, POT, 1600), CHIPS)
+    croupier.do(f.VoidCleared())
+    assert croupier.state.carried == 1600
 
 
 # --- the supervisor ----------------------------------------------------------------------------
@@ -228,7 +271,7 @@ def test_a_table_does_not_open_without_its_choices(game: str) -> None:
 
 
 def test_a_round_selection_is_no_setting_of_a_table() -> None:
-    with pytest.raises(SettingsError, match="is drawn for each round"):
+    with pytest.raises(SettingsError, match="belongs to one round"):
         open_table("MEGA", {**SETTINGS["MEGA"], "magic_card": "Qs"}, TODAY)
 
 

@@ -23,6 +23,8 @@ def money_settings(state: TableState) -> Any:
             changes["jackpot_reset"] = state.reset
     if book.magic_card is not None:
         changes |= {"magic_card": state.magic_card, "lucky_seat": state.lucky_seat}
+    if book.family == "ricochet":
+        changes["pot_carried_in"] = state.carried
     if book.posted_limits:
         changes |= {"min_wager": state.min_wager, "max_wager": state.max_wager}
     return replace(money, **changes)

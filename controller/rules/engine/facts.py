@@ -12,6 +12,7 @@ from typing import Literal
 
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import link_facts
+from controller.rules.engine.state import LATER
 from controller.rules.hands import Hand
 
 
@@ -42,7 +43,6 @@ LinkRestored = link_facts.LinkRestored
 JackpotLocked = link_facts.JackpotLocked
 AwardChanged = link_facts.AwardChanged
 MysteryWon = link_facts.MysteryWon
-LATER = link_facts.LATER
 
 
 # --- the table ---------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard
 from controller.rules.hands import rank5
-from controller.rules.money import split_pot
 from controller.rules.ricochet import Showdown, fold, open_showdown, play
 from controller.rules.ricochet_settle import settle_bonus_wagers
 
@@ -32,7 +31,7 @@ def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step
     """The dealer has compared the cards: kickout and bonus wagers are settled, then the action."""
     dealer = rank5(*state.face_up[0])
     two = {n: state.face_up[n] for n in state.seats}
-    showdown = open_showdown(state.rules.money.ante or 0, two, dealer)
+    showdown = open_showdown(state.rules.money.ante or 0, two, dealer, state.carried)
     state = replace(state, phase=Phase.ACTION, showdown=showdown)
     effects: list[fx.Effect] = [fx.ShowKickout(showdown.kickout), fx.ShowPot(showdown.pot)]
     record = record_of(state)
@@ -71,8 +70,8 @@ def ask(state: TableState) -> tuple[fx.Effect, ...]:
     number = table.to_act
     if number is None:
         return ()
-    if reading(state, POT_SEAT, POT) != pot_due(state):
-        return (fx.Prompt("move to pot", detail=str(pot_due(state))),)
+    if reading(state, POT_SEAT, POT) != table.pot:
+        return (fx.Prompt("move to pot", detail=str(table.pot)),)
     code = "act or take" if takes_by_folding(state) else "act"
     return (fx.Prompt(code, number), fx.SetLamp(number, "your turn"))
 
@@ -82,11 +81,6 @@ def takes_by_folding(state: TableState) -> bool:
     table = _showdown(state)
     alone = len(table.waiting) == 1 and not table.five and table.dealer is None
     return alone and state.rules.money.orphan_pot == "last_player"
-
-
-def pot_due(state: TableState) -> int:
-    """What must lie on the pot spot: this round's pot and what earlier rounds left there."""
-    return _showdown(state).pot + state.carried
 
 
 def _showdown(state: TableState) -> Showdown:
@@ -99,7 +93,7 @@ def _check_turn(state: TableState, number: int) -> None:
     turn = _showdown(state).to_act
     if number != turn:
         raise Refusal(f"seat {turn} acts now", "RICO-4")
-    pot = pot_due(state)
+    pot = _showdown(state).pot
     if reading(state, POT_SEAT, POT) != pot:
         raise Refusal(f"the pot must hold {pot} before the next hand", "RICO-4a")
 
@@ -162,30 +156,23 @@ def _after_action(state: TableState) -> Step:
     effects: tuple[fx.Effect, ...] = (fx.ShowPot(table.pot),)
     if table.to_act is not None:
         return state, (*effects, *ask(state))
-    if reading(state, POT_SEAT, POT) != pot_due(state):
-        effects += (fx.Prompt("move to pot", detail=str(pot_due(state))),)
+    if reading(state, POT_SEAT, POT) != table.pot:
+        effects += (fx.Prompt("move to pot", detail=str(table.pot)),)
     state = with_result(replace(state, phase=Phase.SETTLEMENT))
     winners = tuple(state.result["pot_winners"] or ())
     named = ", ".join(str(w) for w in winners) or "nobody"
     award = (fx.ShowPot(table.pot, winners), fx.Prompt("award pot", detail=named))
-    return state, (*effects, *award, *_carried_shares(state))
+    return state, (*effects, *award)
 
 
-def _carried_shares(state: TableState) -> tuple[fx.Effect, ...]:
-    """A carried pot goes with this round's, beside the record, which knows one round only."""
-    winners = state.result["pot_winners"] or ()
-    last_first = [n for n in reversed(_showdown(state).order) if n in winners]
-    if not state.carried or not last_first:
-        return ()
-    one_each = state.rules.money.odd_chips == "one_each_from_last"
-    chip = state.rules.money.smallest_chip
-    shares = split_pot(state.carried, last_first, chip, one_each=one_each)
-    return tuple(fx.ShowAward(n, "carried pot", cents) for n, cents in sorted(shares.items()))
+def left_in_pot(state: TableState) -> int:
+    """What must lie in the pot when the round ends: what is carried to the next one."""
+    left: int = state.result.get("pot_carried") or 0
+    return left
 
 
 def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
-    stays = state.result.get("pot_carried")
-    carried = 0 if stays is None else state.carried + stays
+    carried = left_in_pot(state)
     if reading(state, POT_SEAT, POT) != carried:
         raise Refusal(f"the pot must hold {carried} at the end of the round", "RICO-9")
     for row in state.result["seats"]:

@@ -16,7 +16,16 @@ from controller.rules.engine.awards import (
     waits_for_server,
     withdrawn,
 )
-from controller.rules.engine.common import Refusal, Step, in_round, is_supervisor, person, with_seat
+from controller.rules.engine.common import (
+    POT,
+    POT_SEAT,
+    Refusal,
+    Step,
+    in_round,
+    is_supervisor,
+    person,
+    with_seat,
+)
 from controller.rules.engine.deal import assign, open_twice
 from controller.rules.engine.export import (
     chips_at_opening,
@@ -372,7 +381,10 @@ def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:
 
 
 def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
-    if state.rules.table.after_void == "clear" and any(state.spots.values()):
+    lies = {spot: cents for spot, cents in state.spots.items() if cents}
+    if state.carried and lies.get((POT_SEAT, POT)) == state.carried:
+        del lies[POT_SEAT, POT]  # it waits for the next round
+    if state.rules.table.after_void == "clear" and lies:
         raise Refusal("wagers still lie on the table", state.rules.book.round_clauses.round)
     return close_round(state)
 
