@@ -20,7 +20,7 @@ from link.ledger.errors import PoolError
 from link.ledger.level import DEFICIT, DISPLAY, HOUSE, NEXT, PAID, PENDING, RESERVE, Level
 from link.ledger.orders import Approve, Pay, Person, Reject, Verify
 from link.ledger.rounds import HELD, OPEN, Held, RoundBook
-from link.ledger.state import Journal, Poison, Reply, State
+from link.ledger.state import Journal, Poison, Reply, State, must_fit
 from link.ledger.units import to_cents, to_units
 from link.rows import AwardState
 from record.link.events import Withdrawn
@@ -113,9 +113,12 @@ def withdraw(state: State, journal: Journal, body: Withdrawn) -> list[Reply]:
     if book is None:
         raise Poison(POISON, f"round {body.round} is not known, so nothing of it can be withdrawn")
     replies: list[Reply] = []
-    for held in list(book.awards):
-        if held.seat not in body.seats:
-            continue
+    mine = [held for held in book.awards if held.seat in body.seats]
+    for held in mine:
+        if held.state == "paid" and not held.restored:  # the house brings its money a second time
+            units = sum(h.pot_units for h in mine if h.level == held.level)
+            must_fit(state.level_of(held), units, f"round {body.round}")
+    for held in mine:
         if held.state in OPEN:
             replies += _undo(state, held, "withdrawn", Person(journal.table, "table"), "void")
         elif held.state == "paid" and not held.restored:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from link.ledger.amounts import worths
 from link.ledger.level import DISPLAY, HOUSE, NEVER, NEXT, PENDING, RESERVE, Level, Reset
 from link.ledger.rounds import HELD, Held, RoundBook
-from link.ledger.state import Journal, Poison, PoolState, Reply, State
+from link.ledger.state import Journal, Poison, PoolState, Reply, State, must_fit
 from link.ledger.units import to_cents, to_units
 from record.link.events import Claim, Claimed
 from record.link.messages import Locked, LockedAward
@@ -68,6 +68,10 @@ def _check(pool: PoolState, book: RoundBook, body: Claimed) -> None:
             raise Poison(POISON, f"{where}: {c.percent} % for {c.hand} is no award of {pool.pool}")
         if not book.wagered(c.seat):
             raise Poison(POISON, f"{where}: claims without a wager in this round")
+    many = len(body.claims) * (1 + len(pool.waiting))
+    for level in {c.hand: pool.hands[c.hand] for c in body.claims}.values():
+        most = level.shown_cents + level.coming.reset_cents
+        must_fit(level, many * to_units(most), f"round {body.round}")
 
 
 def _replace(state: State, journal: Journal, book: RoundBook, body: Claimed) -> None:

@@ -6,11 +6,19 @@ from link.ledger import mystery
 from link.ledger.claims import lock_mystery
 from link.ledger.level import DEFICIT, DISPLAY, ENVY, RESERVE, WAGERS, Level
 from link.ledger.rounds import OPEN, Part, Post, RoundBook, Spread, Streams
-from link.ledger.state import Journal, Poison, PoolState, Reply, State
+from link.ledger.state import (
+    UNREASONABLE,
+    Journal,
+    Poison,
+    PoolState,
+    Reply,
+    State,
+    must_fit,
+)
+from link.ledger.units import to_units
 from record.link.events import Contributed, Reversed, Wager
 
 POISON = "E-LNK-017"
-UNREASONABLE = "E-LNK-016"
 
 
 def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply] | None:
@@ -39,16 +47,20 @@ def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply]
         raise Poison(POISON, f"round {number} comes after round {journal.forgotten}")
     elif total > pool.most_cents:
         raise _too_much(pool, number, total)
-    if book is None:
-        book = state.new_book(journal, pool.pool, number)
     event = state.event
     came = pool.came + total
-    if came > pool.room:
+    near = came > pool.room
+    if near:
         state.settle()
         pool.room = min(level.room_cents() for level in pool.levels)
         came = total
-        if came > pool.room:
-            return _seat_by_seat(state, journal, book, wagers, total)
+        near = came > pool.room
+        if near:
+            _check_width(pool, number, len(wagers), total)
+    if book is None:
+        book = state.new_book(journal, pool.pool, number)
+    if near:
+        return _seat_by_seat(state, journal, book, wagers, total)
     pool.came = came
     pool.count += len(wagers)
     pool.last_event = event
@@ -70,6 +82,16 @@ def _check_more(pool: PoolState, book: RoundBook, wagers: tuple[Wager, ...], tot
     total += sum(wager.cents for post in book.posts for wager in post.wagers)
     if total > pool.most_cents:
         raise _too_much(pool, book.round, total)
+
+
+def _check_width(pool: PoolState, number: int, wagers: int, total: int) -> None:
+    """Nothing comes in that the store's columns could not hold; each wager may reset a mystery."""
+    for level in pool.levels:
+        plain = level.plain
+        units = total * (plain.rate + plain.hidden + plain.envy)
+        if level.terms.must_hit is not None:
+            units += wagers * to_units(level.coming.reset_cents)
+        must_fit(level, units, f"round {number}")
 
 
 def _too_much(pool: PoolState, number: int, total: int) -> Poison:

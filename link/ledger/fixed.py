@@ -5,8 +5,16 @@ from __future__ import annotations
 from link.ledger.claims import POISON
 from link.ledger.level import DISPLAY, ENVY, HOUSE, PAID, Level
 from link.ledger.rounds import RoundBook
-from link.ledger.state import Journal, Poison, Reply, State
-from link.ledger.units import to_units
+from link.ledger.state import (
+    UNREASONABLE,
+    Journal,
+    Poison,
+    PoolState,
+    Reply,
+    State,
+    must_fit,
+)
+from link.ledger.units import money_text, to_units
 from record.link.events import FixedAward, RoundPlayed
 
 ENVY_AWARD = "envy"
@@ -29,19 +37,51 @@ def played(state: State, journal: Journal, body: RoundPlayed) -> list[Reply]:
         if not book.wagered(award.seat):
             where = f"round {body.round}, seat {award.seat}"
             raise Poison(POISON, f"{where}: {award.kind} without a wager in this round")
-    level = state.pools[book.pool].first
+    pool = state.pools[book.pool]
+    _check(pool, body)
+    level = pool.first
     _take_back(state, level, book)
     _pay(state, level, book, body.awards)
     return []
+
+
+def _check(pool: PoolState, body: RoundPlayed) -> None:
+    """What the pool bears is bounded by its terms and by what its accounts hold. Beyond that the
+    event is held with an alarm: two people raise the bound, or leave it without effect."""
+    level, most = pool.first, pool.most_award_cents
+    borne = [award for award in body.awards if _funding(level, award)[1] == "pool"]
+    for award in borne:
+        if award.cents > most:
+            raise Poison(
+                UNREASONABLE,
+                f"round {body.round}, seat {award.seat}: {award.kind} of "
+                f"{money_text(to_units(award.cents))}; pool {pool.pool} bears at most "
+                f"{money_text(to_units(most))} for one award. Raise award_max_cents, or leave the "
+                "event without effect",
+            )
+    total, all_of = sum(award.cents for award in borne), most * pool.terms.seats
+    if total > all_of:
+        raise Poison(
+            UNREASONABLE,
+            f"round {body.round}: awards of {money_text(to_units(total))}; pool {pool.pool} bears "
+            f"at most {money_text(to_units(all_of))} a round, {pool.terms.seats} seats with the "
+            "largest award",
+        )
+    must_fit(level, to_units(total), f"round {body.round}")
+
+
+def _funding(level: Level, award: FixedAward) -> tuple[str, str]:
+    """The account it is paid from, and who bears it."""
+    if award.kind == ENVY_AWARD:
+        return ENVY, level.terms.envy
+    return DISPLAY, level.terms.fixed_awards
 
 
 def _pay(state: State, level: Level, book: RoundBook, awards: tuple[FixedAward, ...]) -> None:
     book.fixed = awards
     for award in awards:
         _count(level, award, 1)
-        source, funding = DISPLAY, level.terms.fixed_awards
-        if award.kind == ENVY_AWARD:
-            source, funding = ENVY, level.terms.envy
+        source, funding = _funding(level, award)
         if funding == "table":
             continue
         units = to_units(award.cents)

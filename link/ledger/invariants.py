@@ -25,7 +25,7 @@ from link.ledger.level import (
 )
 from link.ledger.rounds import HELD
 from link.ledger.state import State
-from link.ledger.units import to_units
+from link.ledger.units import MOST_UNITS, to_units
 from link.rows import AwardStep, Group
 
 NOT_BELOW_ZERO = (DISPLAY, RESERVE, NEXT, REVENUE, PENDING, PAID, ENVY)
@@ -43,6 +43,8 @@ def check_level(level: Level, pending_units: int) -> None:
     for account in NOT_ABOVE_ZERO:
         if held[account] > 0:
             raise LedgerBroken("I21", f"{where}: {account} holds {held[account]} units")
+    if level.headroom < 0 or min(held.values()) < -MOST_UNITS:
+        raise LedgerBroken("I21", f"{where}: more money than its columns hold")
     if held[DISPLAY] > level.limit:
         raise LedgerBroken("I21", f"{where}: {held[DISPLAY]} units are above the ceiling")
     if held[PENDING] != pending_units:

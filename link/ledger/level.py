@@ -9,7 +9,7 @@ import msgspec
 
 from link.ledger.rounds import Part, Spread
 from link.ledger.terms import Terms
-from link.ledger.units import to_cents, to_units
+from link.ledger.units import MOST_UNITS, to_cents, to_units
 from link.rows import BalanceRow, LevelRow
 from record.link.messages import MeterValue
 
@@ -187,6 +187,12 @@ class Level:
         return to_cents(self.balances[DISPLAY])
 
     @property
+    def headroom(self) -> int:
+        """Units that can still come in. Every account is at most what all that hold money have
+        together, so no column overflows while this is not below 0."""
+        return MOST_UNITS - sum(units for units in self.balances.values() if units > 0)
+
+    @property
     def coming(self) -> Terms:
         """The terms that the next generation begins with."""
         return self.next_terms or self.terms
@@ -207,11 +213,11 @@ class Level:
             found.through = through
 
     def room_cents(self) -> int:
-        """Wagers of so many cents fit without a look at ceiling, reserve and trigger."""
+        """Wagers of so many cents fit without a look at ceiling, reserve, trigger and columns."""
         rate, hidden = self.plain.rate, self.plain.hidden
-        room = NEVER
+        room = self.headroom // max(1, rate + hidden + self.plain.envy)
         if rate and self.brink < NEVER:
-            room = (self.brink - self.balances[DISPLAY]) // rate
+            room = min(room, (self.brink - self.balances[DISPLAY]) // rate)
         if hidden and self.reserve_limit < NEVER:
             room = min(room, (self.reserve_limit - self.balances[RESERVE]) // hidden)
         return room

@@ -74,6 +74,7 @@ class PoolFile(Strict, frozen=True, kw_only=True):
     tie_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 0
     fixed_awards: Funding = "table"
     envy: Funding = "table"
+    award_max_cents: Amount = 0
 
 
 class File(Strict, frozen=True):
@@ -120,6 +121,7 @@ def _pool(name: str, stated: PoolFile, read_file: ReadFile) -> Pool:
         denominations_cents=stated.denominations_cents,
         max_credits=stated.max_credits,
         seats=stated.seats,
+        award_max_cents=stated.award_max_cents,
     )
     return Pool(pool=name, terms=members, levels=levels)
 

@@ -11,7 +11,7 @@ from link.ledger.errors import PoolError
 from link.ledger.level import DISPLAY, ENVY, HOUSE, NEXT, PENDING, RESERVE, TRANSFER, Level
 from link.ledger.orders import Change, Close, Link, Open, Transfer
 from link.ledger.state import PoolState, State
-from link.ledger.terms import Pool, PoolTerms, check_members, check_pool
+from link.ledger.terms import Pool, PoolTerms, check_borne, check_members, check_pool
 from link.ledger.units import money_text, to_units
 
 HOLDS = (DISPLAY, RESERVE, NEXT, ENVY)
@@ -69,8 +69,10 @@ def change(state: State, order: Change) -> None:
     level = pool.level(order.terms.level)
     if (order.terms.must_hit is None) != (level.terms.must_hit is None):
         raise PoolError("E-POOL-027", f"{order.pool}/{level.name}: a mystery stays one; open a new")
-    others = [other.coming for other in pool.levels if other is not level]
-    check_pool(Pool(pool=order.pool, terms=pool.terms, levels=(*others, order.terms)))
+    planned = [order.terms if other is level else other.coming for other in pool.levels]
+    stated = Pool(pool=order.pool, terms=pool.terms, levels=tuple(planned))
+    check_pool(stated)
+    check_borne(stated)
     level.next_terms = None if order.terms == level.terms else order.terms
     state.touch(level)
 
@@ -107,6 +109,9 @@ def transfer(state: State, order: Transfer) -> None:
         )
         raise PoolError("E-POOL-027", f"{order.to_pool}/{order.to_level} {why}")
     there = source.balances[DISPLAY]
+    held = sum(source.balances[account] for account in HOLDS)
+    if (to_units(order.cents) or held) > target.headroom:
+        raise PoolError("E-POOL-027", f"{order.to_pool}/{order.to_level}: its accounts are full")
     moved = {DISPLAY: to_units(order.cents)}
     if not order.cents:
         moved = {account: source.balances[account] for account in HOLDS}

@@ -19,6 +19,7 @@ from link.ledger.rounds import (
     write_memory,
 )
 from link.ledger.terms import PoolTerms
+from link.ledger.units import money_text
 from link.rows import (
     AlarmRow,
     AwardState,
@@ -40,6 +41,7 @@ REMEMBERED_HASHES: Final = 16
 
 
 NO_WITNESS: Final = (0, "")
+UNREASONABLE: Final = "E-LNK-016"
 
 
 class Poison(Exception):
@@ -49,6 +51,16 @@ class Poison(Exception):
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
         self.code, self.text = code, text
+
+
+def must_fit(level: Level, units: int, where: str) -> None:
+    """Refuse what the store's columns could not hold, before anything has changed."""
+    if units > level.headroom:
+        raise Poison(
+            UNREASONABLE,
+            f"{where}: level {level.pool}/{level.name} cannot hold {money_text(units)} more: its "
+            "accounts are full; move its money to a new pool",
+        )
 
 
 class Journal:
@@ -172,6 +184,11 @@ class PoolState:
         self.levels.sort(key=lambda level: level.state.position)
         self.spreads = tuple(level.plain for level in self.levels)
         self.hands = {hand: level for level in self.levels for hand in level.terms.shares}
+
+    @property
+    def most_award_cents(self) -> int:
+        """The largest award beside the jackpot that the pool bears."""
+        return self.terms.award_most(self.first.terms)
 
     @property
     def first(self) -> Level:

@@ -80,6 +80,12 @@ class PoolTerms(Strict, frozen=True, kw_only=True):
     max_credits: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 1
     seats: Annotated[int, msgspec.Meta(ge=1, le=12)] = 7
 
+    award_max_cents: Amount = 0
+    """The largest fixed award or envy that the pool bears; 0: what its first level starts with."""
+
+    def award_most(self, first: Terms) -> int:
+        return self.award_max_cents or max(first.base_cents, first.reset_cents)
+
     @property
     def most_cents(self) -> int:
         """More than this in one round is unreasonable: every seat with the largest wager."""
@@ -153,6 +159,7 @@ def check_pools(pools: tuple[Pool, ...]) -> None:
             raise PoolError("E-POOL-012", f"pool {name}: stated twice")
     for pool in pools:
         check_pool(pool)
+        check_borne(pool)
         for table in pool.terms.tables:
             if table in at:
                 raise PoolError(
@@ -187,9 +194,27 @@ def check_pool(pool: Pool) -> None:
     check_members(pool.terms, where)
 
 
+def check_borne(pool: Pool) -> None:
+    """A pool that bears awards has a bound for them."""
+    first = pool.levels[0]
+    if "pool" in (first.fixed_awards, first.envy) and not pool.terms.award_most(first):
+        raise PoolError(
+            "E-POOL-032",
+            f"pool {pool.pool}.award_max_cents: 0, and its first level starts with 0; expected the "
+            "largest fixed award or envy that the pool bears",
+        )
+
+
 def check_members(terms: PoolTerms, where: str) -> None:
     if not terms.denominations_cents:
         raise PoolError("E-POOL-015", f"{where}.denominations_cents: none; expected at least one")
+    if terms.most_cents > MOST_CENTS:
+        raise PoolError(
+            "E-POOL-030",
+            f"{where}: {terms.seats} seats with {terms.max_credits} credits of "
+            f"{max(terms.denominations_cents)} cents are {terms.most_cents} in one round; expected "
+            f"at most {MOST_CENTS}",
+        )
     games = sorted(set(terms.tables.values()))
     if len(games) > 1 and not terms.equal_cost:
         raise PoolError(

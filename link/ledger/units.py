@@ -14,6 +14,8 @@ from link.ledger.errors import PoolError
 UNITS: Final = 1_000_000
 """Units of a cent."""
 PPM: Final = 1_000_000
+MOST_UNITS: Final = (1 << 63) - 1
+"""What a column of the store holds: no account and no entry is larger."""
 
 _PERCENT: Final = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,12}))? ?%")
 _FRACTION: Final = re.compile(r"([0-9]{1,12}) ?/ ?([0-9]{1,12})")

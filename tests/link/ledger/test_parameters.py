@@ -149,6 +149,12 @@ def test_terms_survive_their_row() -> None:
         ({"level_must_hit": {"min_cents": 1, "max_cents": 2}}, "E-POOL-011", "both shares"),
         ({"levels": []}, "E-POOL-012", "expected at least one"),
         ({"denominations_cents": []}, "E-POOL-015", "denominations_cents"),
+        ({"denominations_cents": [10**12]}, "E-POOL-030", "in one round"),
+        (
+            {"envy": "pool", "level_base_cents": 0, "level_reset_cents": 0},
+            "E-POOL-032",
+            "award_max_cents: 0",
+        ),
         ({"tables": {"T1": "MBS3", "T2": "MEGA"}}, "E-POOL-016", "MBS3, MEGA share the pool"),
         ({"games": {"NSW": {"par": "a", "sha256": "0" * 64}}}, "E-POOL-016", "no table"),
     ],
