@@ -353,6 +353,8 @@ class Ledger:
         if len(people) != wanted or not different or not all(p.role for p in people):
             many = "two people with different roles" if wanted == 2 else "one person with a role"
             raise PoolError("E-POOL-023", f"{what} needs {many}")
+        if isinstance(order, o.Change):
+            pools.check_change(self.state, order)
         replies = self._given(order, people, at_ms)
         self._draw(at_ms)
         return replies

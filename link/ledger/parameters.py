@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from link.ledger.equal_cost import Cost, compare, cost_of
+from link.ledger.equal_cost import Cost, compare, costs_of
 from link.ledger.errors import PoolError
+from link.ledger.games import check_pays
 from link.ledger.terms import (
     Amount,
     Funding,
@@ -98,6 +99,8 @@ def pools_from(value: object, file: str, read_file: ReadFile) -> tuple[Pool, ...
     try:
         pools = tuple(_pool(name, pool, read_file) for name, pool in stated.pools.items())
         check_pools(pools)
+        for pool in pools:
+            check_pays(pool)
     except PoolError as error:
         raise PoolError(error.code, f"{file}: {error.text}") from None
     return pools
@@ -170,7 +173,8 @@ def _equal_cost(
                 "E-POOL-016", f"{at}.sha256: {sheet.par} has {found}, not {sheet.sha256}"
             )
         shares = {hand: share for terms in levels for hand, share in terms.shares.items()}
-        costs.append(cost_of(par, game, shares, f"{at}.par"))
+        stakes = stated.denominations_cents
+        costs += costs_of(par, game, shares, stakes, f"{at}.par")
     if len(games) < 2:
         return ""
     missing = [game for game in games if game not in stated.games]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from link.ledger.errors import PoolError
+from link.ledger.games import check_pays
 from link.ledger.level import DISPLAY, ENVY, HOUSE, NEXT, PENDING, RESERVE, TRANSFER, Level
 from link.ledger.orders import Change, Close, Link, Open, Transfer
 from link.ledger.state import PoolState, State
@@ -65,16 +66,28 @@ def open_level(state: State, order: Open) -> None:
 
 def change(state: State, order: Change) -> None:
     """From the next generation on; the terms of the one that runs take a planned change back."""
+    level = _planned(state, order)[0]
+    level.next_terms = None if order.terms == level.terms else order.terms
+    state.touch(level)
+
+
+def check_change(state: State, order: Change) -> None:
+    """Terms that people state must also pay what the pool's tables claim. Not asked when a stored
+    order is applied again: it was taken when other rules held."""
+    check_pays(_planned(state, order)[1], order.terms.level)
+
+
+def _planned(state: State, order: Change) -> tuple[Level, Pool]:
+    """The level, and its pool as it would be."""
     pool = state.pool(order.pool)
     level = pool.level(order.terms.level)
     if (order.terms.must_hit is None) != (level.terms.must_hit is None):
         raise PoolError("E-POOL-027", f"{order.pool}/{level.name}: a mystery stays one; open a new")
-    planned = [order.terms if other is level else other.coming for other in pool.levels]
-    stated = Pool(pool=order.pool, terms=pool.terms, levels=tuple(planned))
-    check_pool(stated)
-    check_borne(stated)
-    level.next_terms = None if order.terms == level.terms else order.terms
-    state.touch(level)
+    levels = tuple(order.terms if other is level else other.coming for other in pool.levels)
+    planned = Pool(pool=order.pool, terms=pool.terms, levels=levels)
+    check_pool(planned)
+    check_borne(planned)
+    return level, planned
 
 
 def link(state: State, order: Link) -> None:

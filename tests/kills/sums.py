@@ -16,7 +16,7 @@ BASE_CENTS: Final = 100_000
 UNITS: Final = 1_000_000
 RATES: Final = {"grand": (15_000, 5_000), "minor": (3_700, 0)}
 """Level to what goes to the display and to the reserve, parts per million."""
-SHARES: Final = {"straight flush": ("grand", 10), "four of a kind": ("minor", 10)}
+SHARES: Final = {"straight flush": ("grand", 10)}
 """No claim resets a level, so that every reversal finds its money where it went."""
 Account = tuple[str, str]
 """Level and account."""
@@ -34,14 +34,14 @@ base_cents = 100000
 reset_cents = 100000
 rate = "1.5 %"
 hidden_rate = "0.5 %"
-shares = {{ "royal flush" = 100, "straight flush" = 10 }}
+shares = {{ "straight flush" = 10 }}
 
 [[pools.main.levels]]
 level = "minor"
 base_cents = 100000
 reset_cents = 100000
 rate = "0.37 %"
-shares = {{ "four of a kind" = 10 }}
+shares = {{ "royal flush" = 100 }}
 """
 """The same for the server's configuration; ``RATES`` and ``SHARES`` are stated again on purpose."""
 

@@ -40,7 +40,7 @@ level = "grand"
 base_cents = 100000
 reset_cents = 100000
 rate = "1 %"
-shares = { "royal flush" = 100 }
+shares = { "royal flush" = 100, "straight flush" = 10 }
 """
 BASE_CENTS = 100_000
 

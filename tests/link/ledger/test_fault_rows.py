@@ -256,7 +256,7 @@ def test_row_50_a_million_cents_at_0_37_per_cent() -> None:
 
 def test_row_51_a_change_on_a_live_jackpot_waits_for_the_reset() -> None:
     floor = Floor()
-    order: Order = Change("pool", terms(rate_ppm=20_000, shares={ROYAL: 100, STRAIGHT: 20}))
+    order: Order = Change("pool", terms(rate_ppm=20_000))
     floor.order(order, BOTH)
     floor.bet("T1", 1, 1)
     assert floor.balances()["wagers"] == -370_000

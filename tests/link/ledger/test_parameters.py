@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,11 +14,16 @@ import pytest
 
 from controller.math.par import par_sheet
 from controller.math.sheet import as_json
+from controller.rules.books import BOOKS
+from controller.rules.hands import HAND_NAMES, Hand
+from controller.rules.paytables import JackpotShare, Odds
+from controller.rules.progressive_return import FIVE_CARD_COUNTS
 from controller.rules.settings import Settings, TableSettings
-from link.ledger.equal_cost import cost_of
+from link.ledger.equal_cost import costs_of
 from link.ledger.errors import PoolError
 from link.ledger.parameters import pools_from, read_pools
 from link.ledger.terms import MustHit, PoolTerms, Terms
+from record.games import COUNTS, FIVE_CARD_HANDS, PROGRESSIVES
 
 TOML = b"""
 [pools.mega]
@@ -61,7 +68,7 @@ def stated(**changes: Any) -> dict[str, Any]:
         "base_cents": 100_000,
         "reset_cents": 50_000,
         "rate": "0.37 %",
-        "shares": {"royal flush": 100},
+        "shares": {"royal flush": 100, "straight flush": 10},
     }
     pool: dict[str, Any] = {"tables": {"T1": "MBS3"}, "meter_rule": "sequential", "levels": [level]}
     for key, value in changes.items():
@@ -208,9 +215,65 @@ def test_rates_of_all_levels_fit_into_one_wager() -> None:
     value = stated(level_rate="60 %")
     level = value["pools"]["a"]["levels"][0]
     other = {**level, "level": "other", "shares": {"straight flush": 10}}
+    level["shares"] = {"royal flush": 100}
     value["pools"]["a"]["levels"] = [level, other]
     error = refusal(value)
     assert (error.code, "together take 120 %" in error.text) == ("E-POOL-006", True)
+
+
+# --- what a pool can pay --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        ({"tables": {"T1": "XX"}}, "E-POOL-033", 'a.tables.T1: "XX" is no game'),
+        ({"tables": {"T1": "mbs3"}}, "E-POOL-033", "expected one of MBS3, MEGA"),
+        ({"tables": {"T1": "NSW"}}, "E-POOL-033", "has no progressive wager"),
+        (
+            {"level_shares": {"royal flush": 100, "straigth flush": 10}},
+            "E-POOL-034",
+            '"straigth flush"; expected royal flush, straight flush; did you mean "straight flu',
+        ),
+        (
+            {"level_shares": {"royal flush": 100, "straight flush": 20}},
+            "E-POOL-034",
+            '"straight flush" = 20; MBS3 pays 10 % of the jackpot for it',
+        ),
+        (
+            {"level_shares": {"royal flush": 100}},
+            "E-POOL-034",
+            "MBS3 pays 10 % of the jackpot for straight flush, and no level has it",
+        ),
+        (
+            {"level_shares": {"royal flush": 100, "straight flush": 10, "four of a kind": 5}},
+            "E-POOL-034",
+            'no table of the pool takes a share for "four of a kind"',
+        ),
+    ],
+)
+def test_a_pool_that_could_not_pay_is_refused(
+    changes: dict[str, Any], code: str, words: str
+) -> None:
+    error = refusal(stated(**changes))
+    assert (error.code, words in error.text) == (code, True), error.text
+
+
+def test_the_games_are_those_of_the_rule_books() -> None:
+    """Hands, shares, odds and counts, as every book states them."""
+    assert PROGRESSIVES.keys() == BOOKS.keys()
+    assert {HAND_NAMES[hand]: many for hand, many in FIVE_CARD_COUNTS.items()} == COUNTS
+    assert sum(COUNTS.values()) == FIVE_CARD_HANDS
+    for game, book in BOOKS.items():
+        stated = PROGRESSIVES[game]
+        if book.progressive is None:
+            assert stated is None
+            continue
+        assert stated is not None
+        pays = {HAND_NAMES[hand]: book.progressive.pay(hand) for hand in Hand}
+        shares = {h: p.percent for h, p in pays.items() if isinstance(p, JackpotShare)}
+        odds = {h: p.to_one for h, p in pays.items() if isinstance(p, Odds)}
+        assert (stated.shares, stated.odds) == (shares, odds)
 
 
 @pytest.mark.parametrize(("text", "file"), [(b"a = ", "x.toml"), (b"{", "x.json"), (b"\xff", "x")])
@@ -247,7 +310,7 @@ def read_from(sheets: dict[str, bytes]) -> Any:
 
 def test_the_cost_of_a_wager_by_hand(sheets: dict[str, bytes]) -> None:
     """4 royals and 36 straight flushes in 2,598,960 hands, at 1.00 a wager."""
-    cost = cost_of(sheets["MBS3"], "MBS3", SHARES, "par")
+    (cost,) = costs_of(sheets["MBS3"], "MBS3", SHARES, (100,), "par")
     assert cost.between_hits_cents == 64_974_000
     assert (cost.per_cent.numerator, cost.per_cent.denominator) == (19, 649_740_000)
 
@@ -262,23 +325,76 @@ def test_games_of_equal_cost_share_a_pool(sheets: dict[str, bytes]) -> None:
     )
 
 
-def dearer(text: bytes) -> bytes:
-    """The same game with a wager of 2.00: half as many hits for the money."""
-    sheet = json.loads(text)
-    sheet["wagers"]["progressive"]["figures"]["stake_cents"] = 200
-    return json.dumps(sheet).encode()
+def printed(game: str, **table: Any) -> bytes:
+    sheet = par_sheet(game, Settings(), replace(TableSettings(), **table))
+    return json.dumps(as_json(sheet), indent=2).encode()
 
 
 def test_games_of_unequal_cost_do_not(sheets: dict[str, bytes]) -> None:
-    unequal = {**sheets, "MEGA": dearer(sheets["MEGA"])}
+    """A wager of 2.00 has half as many hits for the money."""
+    unequal = {**sheets, "MEGA": printed("MEGA", credit_cents=200)}
+    stakes = {"denominations_cents": [100, 200]}
     with pytest.raises(PoolError) as refused:
-        pools_from(two_games(unequal), "pools.toml", read_from(unequal))
+        pools_from(two_games(unequal, **stakes), "pools.toml", read_from(unequal))
     assert refused.value.code == "E-POOL-016"
-    assert "MBS3: 64974000 cents" in refused.value.text
-    assert "MEGA: 129948000 cents" in refused.value.text
-    allowed = two_games(unequal, unequal_cost="approved by the commission, letter 7")
+    assert "MBS3 at 100 cents: 64974000 cents" in refused.value.text
+    assert "MEGA at 200 cents: 129948000 cents" in refused.value.text
+    reason = "approved by the commission, letter 7"
+    allowed = two_games(unequal, unequal_cost=reason, **stakes)
     (pool,) = pools_from(allowed, "pools.toml", read_from(unequal))
-    assert pool.terms.equal_cost.startswith("exception: approved by the commission, letter 7 (MBS3")
+    assert pool.terms.equal_cost.startswith(f"exception: {reason} (MBS3")
+
+
+def test_sheets_cannot_say_which_of_two_wagers_a_table_takes(sheets: dict[str, bytes]) -> None:
+    """Both sheets are genuine and alike, but the pool takes 5.00 from either table too."""
+    value = two_games(sheets, denominations_cents=[100, 500])
+    with pytest.raises(PoolError, match="MEGA at 500 cents") as refused:
+        pools_from(value, "pools.toml", read_from(sheets))
+    assert refused.value.code == "E-POOL-016"
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in items:
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path
+
+
+BELIEVED = [
+    path
+    for path in leaves(json.loads(printed("MEGA")))
+    if path[:2] == ("wagers", "progressive")
+    and (path[2:] in (("figures", "stake_cents"), ("figures", "slope"))
+         or (path[2:4] == ("tables", "classes") and path[5] in ("hand", "combinations",
+                                                                "probability", "pays")))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", BELIEVED, ids=lambda path: ".".join(map(str, path[2:])))
+def test_an_edited_sheet_with_its_hash_is_refused(
+    sheets: dict[str, bytes], path: tuple[Any, ...]
+) -> None:
+    """Every figure that the comparison rests on, changed together with the stated hash."""
+    sheet = json.loads(sheets["MEGA"])
+    place = sheet
+    for key in path[:-1]:
+        place = place[key]
+    old = place[path[-1]]
+    place[path[-1]] = old + 1 if isinstance(old, int) else "1/7" if "/" in old else f"{old} x"
+    edited = {**sheets, "MEGA": json.dumps(sheet).encode()}
+    with pytest.raises(PoolError, match=r"games\.MEGA\.par") as refused:
+        pools_from(two_games(edited), "pools.toml", read_from(edited))
+    assert refused.value.code == "E-POOL-017"
+
+
+def test_a_sheet_of_another_game_under_a_new_name_is_refused(sheets: dict[str, bytes]) -> None:
+    renamed = {**json.loads(sheets["MBS3"]), "game": "MEGA"}
+    edited = {**sheets, "MEGA": json.dumps(renamed).encode()}
+    with pytest.raises(PoolError, match="what four of a kind pays as 300 to 1") as refused:
+        pools_from(two_games(edited), "pools.toml", read_from(edited))
+    assert refused.value.code == "E-POOL-017"
 
 
 def test_a_sheet_is_the_one_that_was_stated(sheets: dict[str, bytes]) -> None:
@@ -303,14 +419,14 @@ def test_without_sheets_only_by_exception() -> None:
 @pytest.mark.parametrize("broken", [b"", b"[]", b"{}", b'{"schema":"underfelt.par/2"}'])
 def test_what_is_no_par_sheet(broken: bytes) -> None:
     with pytest.raises(PoolError, match="underfelt par MBS3 --json") as refused:
-        cost_of(broken, "MBS3", SHARES, "par")
+        costs_of(broken, "MBS3", SHARES, (100,), "par")
     assert refused.value.code == "E-POOL-017"
 
 
 def test_a_sheet_of_another_game_or_without_the_hand(sheets: dict[str, bytes]) -> None:
     with pytest.raises(PoolError, match="game MEGA"):
-        cost_of(sheets["MEGA"], "MBS3", SHARES, "par")
+        costs_of(sheets["MEGA"], "MBS3", SHARES, (100,), "par")
     with pytest.raises(PoolError, match="knows no five aces"):
-        cost_of(sheets["MBS3"], "MBS3", {"five aces": 100}, "par")
+        costs_of(sheets["MBS3"], "MBS3", {"five aces": 100}, (100,), "par")
     with pytest.raises(PoolError, match="no hand takes the whole"):
-        cost_of(sheets["MBS3"], "MBS3", {"straight flush": 10}, "par")
+        costs_of(sheets["MBS3"], "MBS3", {"straight flush": 10}, (100,), "par")

@@ -13,7 +13,7 @@ from link.ledger.orders import Change, Close, Given, Link, Open, Order, Pay, Rej
 from link.ledger.terms import Pool, PoolTerms
 from link.rows import Saved
 from record.link.messages import Ack
-from tests.link.ledger.support import ANNA, BOTH, Floor, mystery, pool, refused, terms
+from tests.link.ledger.support import ANNA, BOTH, SHARES, Floor, mystery, pool, refused, terms
 
 CENT = 1_000_000
 
@@ -97,6 +97,9 @@ def test_the_configuration_changes_terms_the_same_way() -> None:
         (Change("nowhere", terms()), "E-POOL-020"),
         (Change("pool", terms(ceiling_cents=1)), "E-POOL-008"),
         (Change("pool", mystery(level="main")), "E-POOL-027"),
+        (Change("pool", terms(shares={"royal flush": 100, "straight flush": 20})), "E-POOL-034"),
+        (Change("pool", terms(shares={"royal flush": 100})), "E-POOL-034"),
+        (Change("pool", terms(shares={**SHARES, "straigth flush": 10})), "E-POOL-034"),
         (Open("pool", terms(level="other")), "E-POOL-029"),
         (Link("pool", PoolTerms(tables={})), "E-POOL-029"),
         (Transfer("pool", "main", "pool", "main", "why"), "E-POOL-027"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from link.commands.link import run
 from link.config import ConfigError, load
 from link.config.options import DOOR, SECTIONS
 
@@ -141,3 +142,20 @@ def test_every_option_is_on_its_page() -> None:
     page = (Path(__file__).parents[3] / "docs" / "operations" / "link.md").read_text("utf-8")
     keys = [f"`{name}`" for spec in (*SECTIONS.values(), DOOR) for name in spec]
     assert [key for key in keys if key not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('"straight flush" = 10', '"straigth flush" = 10', "E-POOL-034"),
+        ('"straight flush" = 10', '"straight flush" = 11', "E-POOL-034"),
+        ('"MBS3"', '"XX"', "E-POOL-033"),
+    ],
+)
+def test_link_check_refuses_a_pool_that_could_not_pay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, code: str
+) -> None:
+    assert old in WHOLE
+    file = written(tmp_path, WHOLE.replace(old, new))
+    assert run(["check", "--config", str(file)]) == 78
+    assert code in capsys.readouterr().err

@@ -35,7 +35,7 @@ level = "grand"
 base_cents = 100000
 reset_cents = 100000
 rate = "1 %"
-shares = { "royal flush" = 100 }
+shares = { "royal flush" = 100, "straight flush" = 10 }
 """
 
 
