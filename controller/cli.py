@@ -69,6 +69,8 @@ def usage() -> str:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        _hear_interrupts()
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage(), end="")
         return EX_OK if arguments else EX_USAGE
@@ -95,6 +97,19 @@ def main(argv: list[str] | None = None) -> int:
             return _no_access(arguments[0], error)
         return _output_failed(error)
     return code
+
+
+def _hear_interrupts() -> None:
+    """Ctrl-C works at a terminal even if the parent ignores it, as shells do in the background."""
+    try:
+        at_terminal = os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return
+    if at_terminal:
+        import signal
+
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _no_access(command: str, error: OSError) -> int:

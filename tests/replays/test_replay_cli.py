@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import termios
@@ -237,10 +238,12 @@ def test_an_altered_disk_is_found(shuffler: Path, tmp_path: Path, capsys: Captur
 class Terminal:
     """The command in a process of its own, on a pty of 80x24."""
 
-    def __init__(self, *arguments: str, term: str = "vt100") -> None:
+    def __init__(self, *arguments: str, term: str = "vt100", ignored: bool = False) -> None:
         self.pid, self.line = pty.fork()
         if self.pid == 0:
             os.environ["TERM"] = term
+            handler = signal.SIG_IGN if ignored else signal.SIG_DFL
+            signal.signal(signal.SIGINT, handler)
             os.execv(sys.executable, [sys.executable, "-m", "controller.cli", *arguments])
         termios.tcsetwinsize(self.line, (24, 80))
         self.seen = ""
@@ -271,9 +274,11 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-@pytest.fixture
-def terminal(shuffler: Path) -> Iterator[Terminal]:
-    terminal = Terminal("replay", "1", "--journal", str(shuffler / "journal"))
+@pytest.fixture(params=["heard", "ignored"])
+def terminal(shuffler: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    """Started in the foreground, and by a parent in the background, which ignores interrupts."""
+    ignored = request.param == "ignored"
+    terminal = Terminal("replay", "1", "--journal", str(shuffler / "journal"), ignored=ignored)
     yield terminal
     os.close(terminal.line)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 import pexpect
@@ -17,6 +18,11 @@ LIMIT_S = 120
 PROMPT = r"(round \d+ [^>\r\n]*|does not answer)> "
 
 
+def _ignore_interrupts() -> None:
+    """As a parent in the background hands it on; Ctrl-C must work at the terminal all the same."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 class Screen:
     """Somebody at a terminal; ``term`` is what it calls itself."""
 
@@ -26,7 +32,7 @@ class Screen:
         env = {**environment(), **state, "COLUMNS": "80"}
         self.child = pexpect.spawn(
             program, arguments, cwd=str(ROOT), env=env, dimensions=(24, 80), encoding="utf-8",
-            timeout=LIMIT_S,
+            timeout=LIMIT_S, preexec_fn=_ignore_interrupts,
         )  # fmt: skip
         self.child.delaybeforesend = None
         self.seen = ""
