@@ -6,6 +6,7 @@ A code's meaning and what to do about it are written once, on the page of its de
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +53,17 @@ def written() -> Iterator[Fault]:
                     continue
                 cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
                 for code in codes_in(cells[0]) if len(cells) >= 3 else []:
-                    yield Fault(code, cells[-2], cells[-1], name)
+                    yield Fault(code, _moved(cells[-2], name), _moved(cells[-1], name), name)
+
+
+def _moved(text: str, page: str) -> str:
+    """Its links as they read from docs/protocols, where the gathered page is."""
+    folder = posixpath.dirname(page)
+    return re.sub(
+        r"\]\((?!\w+:)([^)#]+)",
+        lambda link: f"]({posixpath.normpath(posixpath.join(folder, link[1]))}",
+        text,
+    )
 
 
 def faults() -> list[Fault]:

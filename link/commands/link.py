@@ -1,7 +1,7 @@
 """``underfelt link``: runs the progressive-link server until it is stopped, and looks after it.
 
 underfelt link --config link.toml
-underfelt link init DIR | status | check | backup | restore
+underfelt link init DIR | install DIR | status | check | backup | restore
 underfelt link journals | accept | resume | retire | transfer | decommission
 """
 
@@ -26,6 +26,7 @@ from link.commands.io import (
     print_answer,
 )
 from link.commands.link_init import declare_init, init
+from link.commands.link_install import declare_install, install
 from link.commands.link_journals import VERBS as JOURNALS
 from link.commands.link_store import backup, check, declare_backup, declare_check, declare_restore
 from link.commands.link_store import restore as restore_backup
@@ -131,6 +132,12 @@ VERBS: Final = {
         init,
         "a folder with configuration, keys, store and the first account",
         "init /srv/link --account m.ng",
+    ),
+    "install": Verb(
+        declare_install,
+        install,
+        "move a folder that init made to where the service expects it",
+        "install /srv/link",
     ),
     "status": Verb(_declare_status, _status, "what the server is doing", "status --config F"),
     "check": Verb(

@@ -6,46 +6,98 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from controller.daemon.journald import MESSAGE_IDS
-from tests.systemd.tools import ROOT, SYSTEMD, run
+from tests.systemd.tools import ROOT, SYSTEMD, run, values
 
 CATALOG = SYSTEMD / "catalog" / "underfelt.catalog"
 
 
-def test_sysusers_makes_the_users_and_their_groups(tmp_path: Path) -> None:
-    target = tmp_path / "usr/lib/sysusers.d"
-    target.mkdir(parents=True)
-    (tmp_path / "etc").mkdir()
-    shutil.copy(SYSTEMD / "sysusers.d" / "underfelt.conf", target)
-    made = run("systemd-sysusers", f"--root={tmp_path}")
-    assert made.returncode == 0, made.stderr
-    groups = {
-        name: set(members.split(",")) - {""}
-        for name, _, _, members in (
-            line.split(":") for line in (tmp_path / "etc/group").read_text().splitlines()
-        )
-    }
-    assert all(groups[name] == {"underfelt"} for name in ("dialout", "i2c", "gpio"))
-    users = (tmp_path / "etc/passwd").read_text().splitlines()
-    assert {line.split(":")[0] for line in users} == {"underfelt", "underfelt-link"}
-    assert all(line.endswith("/nologin") for line in users)
+def machine(root: Path, role: str) -> Path:
+    """A root with the files of one role, beside those that systemd brings itself."""
+    for kind in ("sysusers.d", "tmpfiles.d"):
+        (root / "usr/lib" / kind).mkdir(parents=True)
+        shutil.copy(SYSTEMD / kind / f"underfelt-{role}.conf", root / "usr/lib" / kind)
+    shutil.copy("/usr/lib/sysusers.d/basic.conf", root / "usr/lib/sysusers.d")
+    (root / "etc").mkdir()
+    return root
+
+
+def rows(path: Path) -> dict[str, list[str]]:
+    return {line.split(":")[0]: line.split(":") for line in path.read_text().splitlines()}
+
+
+@pytest.mark.parametrize(("role", "user"), [("table", "underfelt"), ("link", "underfelt-link")])
+def test_sysusers_makes_the_user_of_one_role_without_a_conflict(
+    role: str, user: str, tmp_path: Path
+) -> None:
+    """Beside systemd's own groups, of which dialout is one; the second time is a boot."""
+    machine(tmp_path, role)
+    for _ in range(2):
+        made = run("systemd-sysusers", f"--root={tmp_path}")
+        assert made.returncode == 0, made.stderr
+        assert "onflict" not in made.stderr
+    users, groups = rows(tmp_path / "etc/passwd"), rows(tmp_path / "etc/group")
+    assert {name for name in users if name.startswith("underfelt")} == {user}
+    assert users[user][-1].endswith("/nologin")
+    devices = {name for name, row in groups.items() if user in row[3].split(",")}
+    assert devices == ({"dialout", "i2c", "gpio"} if role == "table" else set())
+    assert groups["dialout"][2] == "20"  # as Debian has it
 
 
 def test_tmpfiles_makes_the_directories_and_closes_the_keys(tmp_path: Path) -> None:
-    key = tmp_path / "etc/underfelt/table-1/table.key"
-    key.parent.mkdir(parents=True)
-    key.write_text("not a real one")
-    key.chmod(0o644)
-    target = tmp_path / "usr/lib/tmpfiles.d"
-    target.mkdir(parents=True)
-    shutil.copy(SYSTEMD / "tmpfiles.d" / "underfelt.conf", target)
+    machine(tmp_path, "table")
+    shutil.copy(SYSTEMD / "tmpfiles.d" / "underfelt-link.conf", tmp_path / "usr/lib/tmpfiles.d")
+    site = tmp_path / "etc/underfelt"
+    modes = {"table-1/table.key": 0o400, "link.key": 0o400, "seal.key": 0o400, "link.toml": 0o640}
+    for name in modes:
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text("not a real one")
+        (site / name).chmod(0o644)
     # Root's name for whoever runs the test, so that it needs no privilege.
-    (tmp_path / "etc/passwd").write_text(f"root:x:{key.stat().st_uid}:{key.stat().st_gid}::/:\n")
-    (tmp_path / "etc/group").write_text(f"root:x:{key.stat().st_gid}:\n")
-    made = run("systemd-tmpfiles", f"--root={tmp_path}", "--create", "underfelt.conf")
+    user, group = site.stat().st_uid, site.stat().st_gid
+    (tmp_path / "etc/passwd").write_text(f"root:x:{user}:{group}::/:\n")
+    (tmp_path / "etc/group").write_text(f"root:x:{group}:\nunderfelt-link:x:{group}:\n")
+    made = run(
+        "systemd-tmpfiles", f"--root={tmp_path}", "--create", "underfelt-table.conf",
+        "underfelt-link.conf",
+    )  # fmt: skip
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "var/lib/underfelt").is_dir()
-    assert key.stat().st_mode & 0o777 == 0o400
+    assert {name: (site / name).stat().st_mode & 0o777 for name in modes} == modes
+
+
+def test_a_link_server_gets_nothing_that_is_for_a_table() -> None:
+    """What the page tells to install there: its own unit, user and directories."""
+    page = (ROOT / "docs/operations/systemd.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (link,) = [block for block in blocks if "underfelt-link.conf" in block]
+    (table,) = [block for block in blocks if "underfelt-table.conf" in block]
+    named = {role: set(re.findall(r"systemd/\S+", block)) for role, block in
+             (("link", link), ("table", table))}  # fmt: skip
+    for pattern in named["link"] | named["table"]:
+        assert list(ROOT.glob(pattern)), pattern
+    files = {
+        role: {p for pattern in patterns for p in ROOT.glob(pattern) if p.is_file()}
+        for role, patterns in named.items()
+    }
+    assert not any("udev" in str(path) or "table" in path.name for path in files["link"])
+    shipped = {path for path in SYSTEMD.rglob("*") if path.is_file()}
+    assert files["link"] | files["table"] == shipped
+
+
+def test_the_modules_of_every_device_class_are_loaded_first() -> None:
+    """A class that the kernel does not know when the unit starts stays forbidden."""
+    text = (SYSTEMD / "modules-load.d" / "underfelt-table.conf").read_text("utf-8")
+    loaded = {line for line in text.splitlines() if line and not line.startswith("#")}
+    known = {"ttyUSB": "usbserial", "ttyACM": "cdc_acm", "i2c": "i2c-dev"}
+    built_in = {"ttyAMA", "gpiochip"}
+    for name in ("underfelt-table@.service", "underfelt-locked@.service"):
+        unit = SYSTEMD / "system" / name
+        classes = {v.split()[0].removeprefix("char-") for v in values(unit, "DeviceAllow")}
+        assert {known[one] for one in classes - built_in} <= loaded
+        assert "systemd-modules-load.service" in " ".join(values(unit, "After")).split()
 
 
 def test_every_alarm_class_has_its_entry_and_no_other(tmp_path: Path) -> None:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from controller.daemon.service import ask
-from controller.floor.house import House
 from tests.systemd.sandbox import command
-from tests.systemd.tools import ROOT, SYSTEMD
-
-UNITS = SYSTEMD / "system"
-TABLE = UNITS / "underfelt-table@.service"
-LOCKED = UNITS / "underfelt-locked@.service"
-LINK = UNITS / "underfelt-link.service"
-LIMIT_S = 120
-"""Only so that a hang ends; nothing is measured."""
+from tests.systemd.services import LIMIT_S, LINK, LOCKED, TABLE, Services
+from tests.systemd.tools import ROOT
 
 CONNECT = """
 import sys, zmq
@@ -105,80 +92,6 @@ print(refused(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1)),
 """
     done = in_sandbox(unit, code)
     assert done.stdout.split() == ["EPERM", "EAFNOSUPPORT", "EPERM", "EPERM"], done.stderr
-
-
-class Services:
-    """The daemons of one linked table, started as systemd starts them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.house = House(folder / "d", ("mbs3",))
-        self.home = self.house.table("mbs3")
-        self._folder = folder
-        self._running: list[subprocess.Popen[bytes]] = []
-
-    def start(self, name: str, unit: Path | None, *arguments: str) -> subprocess.Popen[bytes]:
-        program = [sys.executable, "-m", "controller.cli", *arguments]
-        with (self._folder / f"{name}.log").open("wb") as log:
-            made = subprocess.Popen(
-                command(unit, *program) if unit else program, cwd=ROOT,
-                env={**os.environ, "NOTIFY_SOCKET": str(self._folder / f"{name}.notify")},
-                stdout=log, stderr=log,
-            )  # fmt: skip
-        self._running.append(made)
-        return made
-
-    def service(self, name: str, unit: Path, *arguments: str) -> subprocess.Popen[bytes]:
-        """``Type=notify``: it is started when it says READY=1."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
-            heard.bind(str(self._folder / f"{name}.notify"))
-            heard.settimeout(0.1)
-            made = self.start(name, unit, *arguments)
-
-            def ready() -> bool:
-                try:
-                    return b"READY=1" in heard.recv(4096)
-                except TimeoutError:
-                    return False
-
-            self.until(ready, f"{name} ready")
-        return made
-
-    def until(self, seen: Callable[[], Any], what: str) -> None:
-        deadline = time.monotonic() + LIMIT_S
-        while not seen():
-            ended = [one.args for one in self._running if one.poll() is not None]
-            if ended or time.monotonic() > deadline:
-                said = {path.name: path.read_text() for path in self._folder.glob("*.log")}
-                raise AssertionError(f"never {what}: {ended} {said}")
-            time.sleep(0.05)
-
-    def linked(self) -> bool:
-        """Does the table say that its link is up?"""
-        try:
-            return ask(self.home / "service.sock", "status").get("link_up") is True
-        except (OSError, ValueError):
-            return False
-
-    def stop(self, one: subprocess.Popen[bytes]) -> int:
-        self._running.remove(one)
-        one.terminate()
-        return one.wait(LIMIT_S)
-
-    def close(self) -> None:
-        for one in reversed(self._running):
-            one.terminate()
-            try:
-                one.wait(LIMIT_S)
-            except subprocess.TimeoutExpired:
-                one.kill()
-                one.wait()
-
-
-@pytest.fixture
-def services(tmp_path: Path) -> Iterator[Services]:
-    made = Services(tmp_path)
-    yield made
-    made.close()
 
 
 def test_link_server_table_and_locked_mode_run_under_their_own_filters(services: Services) -> None:

@@ -74,13 +74,26 @@ def test_bus_and_pins_are_for_their_groups() -> None:
     assert (pins.done["GROUP"], pins.done["MODE"]) == (["gpio"], ["0660"])
 
 
-def plugged(kind: str, sub: str = "00", vendor: str = "046d") -> Device:
+SEALED = frozenset({"/etc/underfelt/refuse-usb"})
+
+
+def plugged(
+    kind: str, sub: str = "00", vendor: str = "046d", files: frozenset[str] = SEALED
+) -> Device:
     attr = {"bInterfaceClass": kind, "bInterfaceSubClass": sub, "authorized": "1"}
     env = {"DEVTYPE": "usb_interface"}
-    return apply(
-        USB,
-        Device("add", "usb", kernel="1-1.2:1.0", env=env, attr=attr, attrs={"idVendor": vendor}),
-    )
+    made = Device(
+        "add", "usb", kernel="1-1.2:1.0", env=env, attr=attr, attrs={"idVendor": vendor},
+        files=files,
+    )  # fmt: skip
+    return apply(USB, made)
+
+
+@pytest.mark.parametrize(("kind", "sub"), [("03", "01"), ("08", "06")], ids=["keyboard", "disk"])
+def test_nothing_is_refused_where_nobody_asked_for_it(kind: str, sub: str) -> None:
+    """A link server, a board whose root is on a USB disk: the rule alone does nothing."""
+    device = plugged(kind, sub, files=frozenset())
+    assert (device.written, device.done) == ({}, {})
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,22 @@ def test_table_and_locked_mode_exclude_each_other() -> None:
     assert "--locked" in values(LOCKED, "ExecStart")[0]
 
 
+def test_units_that_share_a_folder_and_exclude_each_other_never_overlap() -> None:
+    """The one that stops removes the folder: the other may only start afterwards."""
+    for unit in ALL:
+        for name in values(unit, "Conflicts"):
+            other = UNITS / name.replace("%i", "")
+            shared = set(" ".join(values(unit, "RuntimeDirectory")).split()) & set(
+                " ".join(values(other, "RuntimeDirectory")).split()
+            )
+            ordered = [
+                one.name
+                for one, two in ((unit, other), (other, unit))
+                if two.name.replace("@.", "@%i.") in " ".join(values(one, "After")).split()
+            ]
+            assert shared == set() or len(ordered) == 1, (unit.name, name)
+
+
 def test_a_missing_device_does_not_keep_the_table_down() -> None:
     for key in ("Requires", "BindsTo", "Requisite", "PartOf"):
         assert values(TABLE, key) == []

@@ -1,7 +1,7 @@
 """Just enough of udev(7) to run our rules over devices that are not here.
 
-Understands what the rules use: ==, !=, =, +=, GOTO and LABEL, patterns with | * and [..], and the
-substitutions $env{..} and $kernel. Anything else is an error, so that a rule it cannot judge is
+Understands what the rules use: ==, !=, =, +=, GOTO, LABEL and TEST, patterns with | * and [..], and
+the substitutions $env{..} and $kernel. Anything else is an error, so that a rule it cannot judge is
 not passed by.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-MATCHES = {"ACTION", "SUBSYSTEM", "SUBSYSTEMS", "KERNEL", "DRIVER", "ENV", "ATTR", "ATTRS"}
+MATCHES = {"ACTION", "SUBSYSTEM", "SUBSYSTEMS", "KERNEL", "DRIVER", "ENV", "ATTR", "ATTRS", "TEST"}
 ASSIGNS = {"ENV", "ATTR", "SYMLINK", "GROUP", "MODE", "TAG", "RUN", "IMPORT", "GOTO", "LABEL"}
 _PART = re.compile(r'\s*([A-Z]+)(?:\{([^}]+)\})?\s*(==|!=|\+=|=)\s*"([^"]*)"\s*(?:,|$)')
 
@@ -29,6 +29,8 @@ class Device:
     env: dict[str, str] = field(default_factory=dict)
     attr: dict[str, str] = field(default_factory=dict)
     attrs: dict[str, str] = field(default_factory=dict)
+    files: frozenset[str] = frozenset()
+    """Those that are on the machine."""
     written: dict[str, str] = field(default_factory=dict)
     done: dict[str, list[str]] = field(default_factory=dict)
 
@@ -71,6 +73,7 @@ def _matches(device: Device, part: Part) -> bool:
         "ENV": (device.env.get(name, ""),),
         "ATTR": (device.attr[name],) if name in device.attr else (),
         "ATTRS": (device.attrs[name],) if name in device.attrs else (),
+        "TEST": tuple(device.files),
     }[key]
     hit = any(_fits(pattern, value) for value in seen)
     return hit if operator == "==" else not hit
