@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import logging
 import signal
 import sys
+import time
+from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_OK
@@ -17,8 +21,10 @@ from controller.daemon.desk.open import desk_of
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Direction, Recent
 from controller.daemon.http import Http
+from controller.daemon.journald import TableLog, journal_socket, kept_log
 from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
+from controller.daemon.logbook import Entry, LogKeeper, say
 from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
@@ -26,6 +32,7 @@ from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
 from controller.daemon.tamper import Sockets
+from controller.daemon.troubles import LOCKED_MODE
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
 from controller.rules.errors import UnderfeltError
@@ -35,6 +42,13 @@ from record.link.keys import KeyFileError
 from record.private import keep_memory_private
 
 EX_TEMPFAIL: Final = 75
+REFUSALS: Final = {
+    EX_CONFIG: "configuration refused",
+    EX_NOINPUT: "configuration refused",
+    EX_NOPERM: "configuration refused",
+    EX_DATAERR: "journal failed",
+}
+"""The class of the log line, by exit code."""
 
 EPILOG: Final = """\
 examples:
@@ -50,9 +64,14 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--selection", metavar="CARD/SEAT", help="a simulated table: not drawn")
     parser.add_argument("--locked", action="store_true", help="do not play: say so and wait")
     options = parser.parse_args(argv)
-    if options.locked:
-        asyncio.run(_locked(options.config))
-        return EX_OK
+    with kept_log(Path(options.config).absolute().parent.name) as log:
+        if options.locked:
+            asyncio.run(_locked(options.config))
+            return EX_OK
+        return _run(parser, options, log)
+
+
+def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
     try:
         alone = Alone.from_text(options.meter, options.selection)
     except ValueError as error:
@@ -60,6 +79,7 @@ def run(argv: list[str]) -> int:
     keep_memory_private()
     try:
         config = load_live(options.config, starting.KINDS)
+        log.handler.table_id = config.name
         if alone != Alone() and not config.simulated:
             parser.error("--meter and --selection are for a table with simulated devices")
         if not config.simulated:
@@ -80,7 +100,7 @@ def run(argv: list[str]) -> int:
         return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
     except (OSError, MemoryError) as error:
         return _exhausted(error)
-    serving = _serve(config, started, alone)
+    serving = _serve(config, started, alone, log)
     try:
         asyncio.run(serving)
     except (OSError, MemoryError) as error:
@@ -100,6 +120,8 @@ async def _locked(path: str) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
     print("locked: call the technician", flush=True)
+    text = "the table cannot be started and is locked: call the technician"
+    say(Entry("table locked", logging.ERROR, text, None, LOCKED_MODE))
     await stay_locked(path, stop, Notifier.from_environment())
 
 
@@ -111,11 +133,17 @@ def _exhausted(error: OSError | MemoryError) -> int:
 
 
 def _refused(text: str, code: int) -> int:
-    print(f"underfelt table: {text}", file=sys.stderr)
+    """Why it does not start: to journald if it reads our standard error, else as a plain line."""
+    if journal_socket() is None:
+        print(f"underfelt table: {text}", file=sys.stderr)
+    else:
+        say(Entry(REFUSALS.get(code, "failed"), logging.ERROR, text))
     return code
 
 
-async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) -> None:
+async def _serve(
+    config: LiveConfig, started: starting.Started, alone: Alone, log: TableLog
+) -> None:
     def deliver(effects: tuple[object, ...]) -> None:
         for effect in effects:
             for told in alone.answer(effect):
@@ -156,24 +184,28 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
     notifier = Notifier.from_environment()
     watch = Pulse(runtime, started.rig, notifier)
     verbs.feeds = lambda: watch.fed
-    pulse = asyncio.create_task(watch.run())
     sockets = Sockets(lambda body: runtime.put(Noted("alarm", body)))
     verbs.strangers = lambda: sockets.plugged
-    looking = None if config.simulated else asyncio.create_task(sockets.run())
+    keeper = LogKeeper(verbs.status, monotonic_us, started.attempts, log.limit.left_out)
+    tasks = [asyncio.create_task(watch.run()), asyncio.create_task(keeper.run())]
+    if not config.simulated:
+        tasks.append(asyncio.create_task(sockets.run()))
 
     def ready() -> None:
         link.start()
         notifier.ready(f"journal {started.journal.journal_id}")
-        journal = started.journal.journal_id
-        print(f"table {config.name}: {config.game}, journal {journal}", flush=True)
+        text = f"table {config.name}: {config.game}, journal {started.journal.journal_id}"
+        print(text, flush=True)
+        say(Entry("started", logging.INFO, text))
+        runtime.logged = keeper.released
 
     try:
         await runtime.run(started.opened, list(started.replayed.missing), ready)
     finally:
         notifier.stopping()
-        pulse.cancel()
-        if looking is not None:
-            looking.cancel()
+        say(Entry("stopping", logging.INFO, f"table {config.name} stops: {runtime.stopping}"))
+        for task in tasks:
+            task.cancel()
         await tests.close("the table stops")
         await link.close("the table stops")
         await service.close()
@@ -182,6 +214,10 @@ async def _serve(config: LiveConfig, started: starting.Started, alone: Alone) ->
             await http.close()
         frames.close()
         started.journal.close()
+
+
+def monotonic_us() -> int:
+    return time.monotonic_ns() // 1000
 
 
 def _reload_on_hangup(config: LiveConfig, runtime: Runtime) -> None:

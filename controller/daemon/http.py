@@ -8,10 +8,12 @@ keep a table from playing.
 from __future__ import annotations
 
 import asyncio
-import sys
+import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Final, NamedTuple
+
+from controller.daemon.logbook import Entry, say
 
 LONGEST: Final = 4_096
 """Bytes of a request with all its headers."""
@@ -95,7 +97,7 @@ class Http:
         try:
             return found()
         except Exception as error:  # a look at the table must never end it
-            print(f"underfelt table: GET {path}: {type(error).__name__}", file=sys.stderr)
+            say(Entry("degraded", logging.ERROR, f"GET {path}: {type(error).__name__}"))
             return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

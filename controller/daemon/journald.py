@@ -1,19 +1,24 @@
 """Log records to journald with fields, over its native socket, without a library.
 
 Only the fields listed here leave the process, and nothing that looks like a key does: a log is read
-by many. It is no evidence either; what counts stands in the table's own journal. If journald does
-not listen, the same goes to standard error as plain lines.
+by many. It is no evidence either; what counts is written in the table's own journal. If standard
+error does not lead to journald, or journald does not listen, the same goes to standard error as
+plain lines. Neither can hold up the process: what cannot be written at once is counted and dropped.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
+import select
 import socket
 import struct
-import sys
-from collections.abc import Mapping
-from typing import Final, TextIO
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 SOCKET: Final = "/run/systemd/journal/socket"
 MOST_BYTES: Final = 16_384
@@ -24,10 +29,10 @@ MESSAGE_IDS: Final[Mapping[str, str]] = {
     "stopping": "084f539c7c2f9b44dd3a7907fb12a772",
     "table locked": "445e8a613ce55861f1ba0878af4c9a3f",
     "table unlocked": "247b5725423e2efd571a54af2cf6f487",
+    "failed": "2f0ddeaddf1afaff2057ca27dc72c1f4",
     "journal failed": "8876fae2c0b6418850201674c5a3c54f",
     "journal full": "efd2db96591d69ec8fe4945ecf02462d",
     "configuration refused": "e5b8e47cc672ca0aa304564c08fae794",
-    "program changed": "b70211ad2abfb25125d90c0338631774",
     "device failed": "e89feaba8f4f308d3bb7cc7466cde45c",
     "device ready": "7b3d5faca3efc609d045008a919a28cd",
     "wrong device": "7d63d275d4043504f244bf7435d1a867",
@@ -41,11 +46,15 @@ MESSAGE_IDS: Final[Mapping[str, str]] = {
     "door open": "96440d31b8be439a3fd2c9bbaeda5c73",
     "display wrong": "7720a1a8226e0ca4b86a3a462fda558b",
     "watchdog starving": "9b8a9c1e74aeef70781c56839a6bbcb2",
-    "clock jumped": "0101c6932badb6bb0f98f0f733c480b3",
+    "degraded": "55faebf1d80424598954b13c9c719305",
+    "restored": "c1ae3b3544efde7816893b0d49073d7b",
+    "alarm": "da26b0b4cfe595b523ed7d2f92718114",
+    "award": "f1b575e28f5e8b4771911c6cee38b25f",
+    "authorisation refused": "aad9aac4651437fe002ff48ab68d7969",
 }
 """Alarm class to message id; systemd/catalog/underfelt.catalog explains each."""
 
-FIELDS: Final = ("round_id", "event_seq", "device", "fault_code")
+FIELDS: Final = ("round_id", "device", "fault_code")
 """What ``extra`` may carry beside ``alarm``; anything else is not sent."""
 
 _KEY_LIKE: Final = re.compile(r"(?<![0-9A-Fa-f])[0-9A-Fa-f]{64,}|[A-Za-z0-9+/]{43}=")
@@ -72,17 +81,32 @@ def encode_field(name: str, value: str) -> bytes:
     return name.encode() + b"\n" + struct.pack("<Q", len(data)) + data + b"\n"
 
 
+def journal_socket(environ: Mapping[str, str] = os.environ, descriptor: int = 2) -> str | None:
+    """Where journald listens, if it is what reads our standard error; else None.
+
+    systemd says so in JOURNAL_STREAM (systemd.exec(5)); a table that somebody starts by hand writes
+    to his terminal.
+    """
+    try:
+        stream = os.fstat(descriptor)
+    except OSError:
+        return None
+    named = f"{stream.st_dev}:{stream.st_ino}"
+    return SOCKET if environ.get("JOURNAL_STREAM") == named else None
+
+
 class JournaldHandler(logging.Handler):
     """``log.warning("...", extra={"alarm": "device failed", "device": "shoe", ...})``."""
 
-    def __init__(
-        self, table_id: str, *, path: str = SOCKET, fallback: TextIO | None = None
-    ) -> None:
+    def __init__(self, table_id: str, *, path: str | None = SOCKET, descriptor: int = 2) -> None:
+        """Without a ``path`` everything goes to the descriptor."""
         super().__init__()
-        self._table_id, self._path, self._fallback = table_id, path, fallback
+        self.table_id, self._path, self._descriptor = table_id, path, descriptor
         self._socket: socket.socket | None = None
         self.undelivered = 0
-        """Records that journald did not take; they went to the fallback."""
+        """Records that journald did not take; they went to standard error."""
+        self.lost = 0
+        """Records that nobody took; the next line that is written says how many."""
 
     def fields(self, record: logging.LogRecord) -> dict[str, str]:
         message = record.getMessage()
@@ -91,8 +115,8 @@ class JournaldHandler(logging.Handler):
         found = {
             "MESSAGE": without_keys(message),
             "PRIORITY": str(priority(record.levelno)),
-            "SYSLOG_IDENTIFIER": f"underfelt-{self._table_id}",
-            "TABLE_ID": self._table_id,
+            "SYSLOG_IDENTIFIER": f"underfelt-{self.table_id}",
+            "TABLE_ID": self.table_id,
             "LOGGER": record.name,
         }
         message_id = MESSAGE_IDS.get(str(getattr(record, "alarm", "")))
@@ -110,11 +134,13 @@ class JournaldHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             fields = self.fields(record)
-            if not self._deliver(fields):
+            if self._path is not None:
+                if self._deliver(fields):
+                    return
                 self.undelivered += 1
-                self._write_line(fields)
-        except Exception:  # a log line must never end the table
-            self.handleError(record)
+            self._write_line(fields)
+        except Exception:  # a log line must never end the table, nor be told of at length
+            self.lost += 1
 
     def _deliver(self, fields: Mapping[str, str]) -> bool:
         data = b"".join(encode_field(name, value) for name, value in fields.items())
@@ -122,25 +148,101 @@ class JournaldHandler(logging.Handler):
             if self._socket is None:
                 kind = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
                 self._socket = socket.socket(socket.AF_UNIX, kind)
-            self._socket.sendto(data, self._path)
+            self._socket.sendto(data, self._path or SOCKET)
         except OSError:
             return False
         return True
 
     def _write_line(self, fields: Mapping[str, str]) -> None:
         """As systemd reads it from standard error: the priority in front, one line each."""
-        stream = self._fallback if self._fallback is not None else sys.stderr
-        if stream is None:
-            return
         shown = ("MESSAGE_ID", *(name.upper() for name in FIELDS))
         told = " ".join(f"{name}={fields[name]}" for name in shown if name in fields)
+        lines = [f"<4>{self.lost} log lines were lost"] if self.lost else []
         for number, line in enumerate(fields["MESSAGE"].splitlines() or [""]):
             rest = f" [{told}]" if told and not number else ""
-            stream.write(f"<{fields['PRIORITY']}>{line}{rest}\n")
-        stream.flush()
+            lines.append(f"<{fields['PRIORITY']}>{line}{rest}")
+        if write_now(self._descriptor, "\n".join(lines) + "\n"):
+            self.lost = 0
+        else:
+            self.lost += 1
 
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
         super().close()
+
+
+def write_now(descriptor: int, text: str) -> bool:
+    """Write, if that does not wait: what polls as writable takes PIPE_BUF bytes at once (poll(2)).
+    Longer text is cut."""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > select.PIPE_BUF:
+        data = data[: select.PIPE_BUF - 1] + b"\n"
+    try:
+        asked = select.poll()
+        asked.register(descriptor, select.POLLOUT)
+        ready = asked.poll(0)
+        if not ready or not ready[0][1] & select.POLLOUT:
+            return False
+        return os.write(descriptor, data) == len(data)
+    except OSError:
+        return False
+
+
+@dataclass(slots=True)
+class _Window:
+    began_s: float
+    passed: int = 0
+    left_out: int = 0
+
+
+class RateLimit(logging.Filter):
+    """At most ``most`` lines of a class and device in ``window_s``; the rest is counted."""
+
+    def __init__(
+        self, most: int = 10, window_s: float = 60.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._most, self._window_s, self._clock = most, window_s, clock
+        self._windows: dict[tuple[str, str], _Window] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        key = (str(getattr(record, "alarm", "")), str(getattr(record, "device", None) or ""))
+        now_s = self._clock()
+        window = self._windows.setdefault(key, _Window(now_s))
+        if window.passed >= self._most:
+            window.left_out += 1
+            return False
+        window.passed += 1
+        return True
+
+    def left_out(self) -> list[tuple[str, str, int]]:
+        """Windows that are over and had more lines: class, device, how many. To be asked often: it
+        also forgets the windows that are over."""
+        now_s = self._clock()
+        over = [key for key, one in self._windows.items() if now_s - one.began_s >= self._window_s]
+        ended = [(key, self._windows.pop(key).left_out) for key in over]
+        return [(*key, count) for key, count in ended if count]
+
+
+class TableLog(NamedTuple):
+    handler: JournaldHandler
+    limit: RateLimit
+
+
+@contextmanager
+def kept_log(table_id: str) -> Iterator[TableLog]:
+    """Inside, whatever an ``underfelt`` logger says is written."""
+    handler, limit = JournaldHandler(table_id, path=journal_socket()), RateLimit()
+    handler.addFilter(limit)
+    log = logging.getLogger("underfelt")
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield TableLog(handler, limit)
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
+        handler.close()

@@ -8,11 +8,14 @@ better answer. A request that failed at the service socket is not worth a round;
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from typing import Any, Final
+
+from controller.daemon.journald import write_now
+from controller.daemon.logbook import Entry, say
 
 EX_SOFTWARE: Final = 70
 EX_TEMPFAIL: Final = 75
@@ -25,13 +28,13 @@ def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] 
         if isinstance(error, MemoryError):
             os.write(2, _NO_MEMORY)  # made beforehand: there is nothing left to make it from
             fatal(EX_TEMPFAIL)
-        said = f"underfelt table: {context['message']}: {type(error).__name__}"
+        said = f"{context['message']}: {type(error).__name__}"
         if isinstance(error, OSError):
             said += f": {error.strerror}"
-        print(said, file=sys.stderr, flush=True)
+        say(Entry("failed", logging.CRITICAL, said))
         if error is not None and "handle" in context and not isinstance(error, OSError):
             # Where, but not what: the text of an unforeseen error might name a card.
-            traceback.print_tb(error.__traceback__)
+            write_now(2, "".join(traceback.format_tb(error.__traceback__)))
             fatal(EX_SOFTWARE)
 
     loop.set_exception_handler(heard)

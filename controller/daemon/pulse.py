@@ -6,9 +6,11 @@ A device that has been given up (its state is unknown or locked) is not waited f
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
+from controller.daemon.logbook import Entry, say
 from controller.daemon.notify import Notifier, Watchdog
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
@@ -39,9 +41,11 @@ class Pulse:
         self._rig = rig
         self._notifier = notifier
         period_us = notifier.watchdog_us or DEFAULT_US
-        self.watchdog = Watchdog(period_us, now_us() if at_us is None else at_us)
+        self._fed_us = now_us() if at_us is None else at_us
+        self.watchdog = Watchdog(period_us, self._fed_us)
         self.interval_us = period_us // 12
         """How often to look."""
+        self._hungry_us = period_us // 2
         self._groups = -1
         self.fed = 0
 
@@ -56,10 +60,16 @@ class Pulse:
         if self._runtime.groups != self._groups or self._runtime.is_idle:
             self._groups = self._runtime.groups
             self.watchdog.writer_passed()
-        if self.watchdog.feed_now(self.due_us(status), at_us):
+        due_us = self.due_us(status)
+        if self.watchdog.feed_now(due_us, at_us):
             self.fed += 1
+            self._fed_us = at_us
             self._notifier.feed()
             self._notifier.status(status_line(status))
+        elif at_us - self._fed_us > self._hungry_us:
+            late = ", ".join(self.watchdog.waiting_for(due_us, at_us)) or "this loop"
+            text = f"not fed for {(at_us - self._fed_us) // 1000} ms: waiting for {late}"
+            say(Entry("watchdog starving", logging.ERROR, text))
 
     def due_us(self, status: Mapping[str, Any]) -> dict[str, int]:
         """When each loop wants to run next, without the devices that have been given up."""

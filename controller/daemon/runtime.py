@@ -8,13 +8,14 @@ given them back.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar, cast
 
+from controller.daemon.logbook import Entry, say
 from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
 from controller.link.hearing import Heard
 from drivers.base import StateReported
@@ -58,6 +59,8 @@ class Runtime:
         self._loop = asyncio.get_running_loop()
         self.heard: Callable[[object], None] = lambda _reading: None
         """Told of every reading of a device, before anything is made of it."""
+        self.logged: Callable[[Mapping[str, Any]], None] = lambda _status: None
+        """Told the status after every group, last of all."""
         self._hub = Hub(rig, layout, self._read, on_frame)
         self._queue: deque[Input] = deque()
         self._waiting = asyncio.Event()
@@ -68,6 +71,11 @@ class Runtime:
         self._states: dict[str, StateReported] = {}
         self._working = 0
         self.groups = 0
+
+    @property
+    def stopping(self) -> str:
+        """Why it was told to stop; empty while it runs."""
+        return self._stopping
 
     @property
     def is_idle(self) -> bool:
@@ -180,8 +188,10 @@ class Runtime:
         except Exception as error:
             # What the journal does not hold must not be acted upon: the next start reads the disk.
             # Only a journal's error is told in full: any other's text might name a card.
-            said = str(error) if isinstance(error, JournalError) else type(error).__name__
-            print(f"underfelt table: the writer stopped: {said}", file=sys.stderr, flush=True)
+            journal = isinstance(error, JournalError)
+            said = str(error) if journal else type(error).__name__
+            alarm = "journal failed" if journal else "failed"
+            say(Entry(alarm, logging.CRITICAL, f"the writer stopped: {said}"))
             self._hub.close()
             self._fatal(EX_IOERR)
             raise
@@ -201,3 +211,4 @@ class Runtime:
         if released.wake_us is not None:
             delay_s = max(0, released.wake_us - now_us()) / 1_000_000
             self._wake = self._loop.call_later(delay_s, self.put, Tick())
+        self.logged(released.status)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from nacl.secret import SecretBox
 
@@ -54,6 +55,7 @@ from record.link.outbox import OUTBOX
 
 KINDS = line_kinds()
 MIB, KIB = 1 << 20, 1 << 10
+UNTOLD: Final = 100
 
 
 class WrongKey(ValueError):
@@ -88,6 +90,8 @@ class Started:
     frames: Frames
     link_keys: tuple[SecretKey, str] | None
     places: Places
+    attempts: deque[Attempt]
+    """Sign-ons that the log has not told of yet."""
 
 
 def wall_ms() -> int:
@@ -152,7 +156,8 @@ def _put_together(
             f"keys.sealing: {config.keys.sealing}: does not open the draw of round "
             f"{selector.open_round}; give the key this journal was written with (E-RUN-002)"
         )
-    staff = _staff(config, journal, kept.attempts)
+    told: deque[Attempt] = deque(maxlen=UNTOLD)
+    staff = _staff(config, journal, kept.attempts, told)
     simulated = isinstance(staff, NoRegister)
     card_devices = frozenset(
         line.name for line in config.layout.lines if line.kind not in ("feig", "alpha")
@@ -194,7 +199,7 @@ def _put_together(
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
     return Started(
-        config, journal, replayed, writer, rig, opened, frames, link_keys(config), kept.places
+        config, journal, replayed, writer, rig, opened, frames, link_keys(config), kept.places, told
     )
 
 
@@ -297,7 +302,9 @@ def _selector(journal_id: str, key: TableKey) -> Selector:
     )
 
 
-def _staff(config: LiveConfig, journal: Journal, attempts: list[Attempt]) -> Staff:
+def _staff(
+    config: LiveConfig, journal: Journal, attempts: list[Attempt], told: deque[Attempt]
+) -> Staff:
     if config.staff.register is None or config.staff.public_key is None:
         return NoRegister()
     public_key = load_public(TRADE, config.staff.public_key)
@@ -305,6 +312,7 @@ def _staff(config: LiveConfig, journal: Journal, attempts: list[Attempt]) -> Sta
 
     def note(attempt: Attempt) -> None:
         journal.append("attempt", dump({"what": attempt.what, "who": attempt.who}), wall_ms())
+        told.append(attempt)
 
     return StaffDesk(
         register,

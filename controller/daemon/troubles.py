@@ -48,6 +48,11 @@ class Trouble:
     detail: str = ""
 
     @property
+    def meaning(self) -> str:
+        """What the code means."""
+        return said(self.code).meaning or self.code
+
+    @property
     def what(self) -> str:
         """What the code means, and what was seen here."""
         parts = [said(self.code).meaning, self.detail]
@@ -73,13 +78,20 @@ class Trouble:
 
 def troubles(status: Mapping[str, Any]) -> list[Trouble]:
     """The worst first."""
-    found = [*_table(status), *_disk(status), *_link(status), *_devices(status)]
+    found = [*others_in(status), *devices_in(status)]
     return sorted(found, key=lambda one: _ORDER.index(one.level))
 
 
 def ill(found: list[Trouble]) -> bool:
     """Is anything stopped or degraded?"""
     return any(one.level != "note" for one in found)
+
+
+def others_in(status: Mapping[str, Any]) -> Iterator[Trouble]:
+    """All but the devices'."""
+    yield from _table(status)
+    yield from _disk(status)
+    yield from _link(status)
 
 
 def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
@@ -134,7 +146,8 @@ def _link(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(NO_LINK, "link", "note")
 
 
-def _devices(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def devices_in(status: Mapping[str, Any]) -> Iterator[Trouble]:
+    """One for each device that is not ready."""
     deals = status.get("card_devices", ())
     for name, told in status.get("devices", {}).items():
         if told["state"] == "ready":

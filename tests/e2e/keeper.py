@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 import tomllib
 import urllib.request
@@ -32,6 +33,7 @@ from tests.e2e.table import (
     evidence,
     start,
     table_arguments,
+    unlogged,
     wait_for,
 )
 
@@ -71,6 +73,28 @@ class Listening:
         self._socket.close()
 
 
+class LogSocket:
+    """journald's native socket. It is read all the time, as its queue is short."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        self.datagrams: list[bytes] = []
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while data := self._socket.recv(1 << 16):
+            self.datagrams.append(data)
+
+    def close(self) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
+            last.sendto(b"", str(self._path))
+        self._thread.join()
+        self._socket.close()
+
+
 class Keeper:
     """The daemon's processes, one after the other. ``program`` is the tree that the next one is
     started from; ``shim`` is Python to run in it first."""
@@ -83,7 +107,9 @@ class Keeper:
         """A command that runs the daemon under itself."""
         self.program = ROOT
         self.exits: list[tuple[int, str]] = []
-        """Exit code and standard error of every one that ended."""
+        """Exit code and standard error of every one that ended, without the lines of its log."""
+        self.errors = ""
+        """Standard error of the last that ended, with all of its lines."""
         self.watchdog_us = 1_500_000
         """What systemd would write into WATCHDOG_USEC."""
         self.notified = Listening(run / "notify")
@@ -145,7 +171,8 @@ class Keeper:
 
     def _ended(self) -> None:
         assert self.process is not None
-        self.exits.append((self.process.wait(), self._said.read_text("utf-8", "replace")))
+        code, self.errors = self.process.wait(), self._said.read_text("utf-8", "replace")
+        self.exits.append((code, "\n".join(unlogged(self.errors))))
         self.process = None
 
 

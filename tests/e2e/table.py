@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -125,10 +126,15 @@ def play(name: str, run: Path) -> Played:
     played = Played((sim.returncode, out, err), (table.returncode, *ended))
     if sim.returncode:
         played.problems.append(f"simulator: {err.strip()}")
-    if table.returncode or ended[1]:
+    if table.returncode or unlogged(ended[1]):
         played.problems.append(f"table: exit {table.returncode}: {ended[1].strip()}")
     evidence(played, scenario, run)
     return played
+
+
+def unlogged(errors: str) -> list[str]:
+    """Lines on a daemon's standard error that are not of its log, or say that something failed."""
+    return [line for line in errors.splitlines() if not re.match(r"<[3-6]>\S", line)]
 
 
 def evidence(played: Played, scenario: Scenario, run: Path) -> None:

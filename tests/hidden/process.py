@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +22,7 @@ from controller.shell.render.render import rendered
 from controller.shell.verbs import LOOKING
 from hw_sim.scenario import card_byte, card_name
 from record.journal.reader import JournalReader
-from tests.e2e.keeper import Sitting
+from tests.e2e.keeper import LogSocket, Sitting
 from tests.hidden.search import Channel, Needle, cards_told, needles, search
 from tests.hidden.tap import LOG, TAP
 from tests.hidden.twins import blanked
@@ -58,10 +57,7 @@ class Searched(Sitting):
         self, run: Path, scenario: str = "", *, game: str = "MBS3", leaking: bool = False
     ) -> None:
         run.mkdir(parents=True)
-        self._log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._log.bind(str(run / LOG))
-        self._log.setblocking(False)
-        self._logged = b""
+        self._log = LogSocket(run / LOG)
         self._read_bytes = 0
         self._rows: list[dict[str, Any]] = []
         leak = ", leaking=True" if leaking else ""
@@ -138,12 +134,7 @@ class Searched(Sitting):
         yield from self._shell()
         self.keeper.notified.look()
         yield Channel("notify", "\n".join(self.keeper.notified.heard).encode(), True)
-        while True:
-            try:
-                self._logged += self._log.recv(1 << 16) + b"\n"
-            except BlockingIOError:
-                break
-        yield Channel("journald", self._logged, True)
+        yield Channel("journald", b"\n".join(self._log.datagrams), True)
 
     def _shell(self) -> Iterator[Channel]:
         """Every verb that looks, at the devices with frames; all readings that are still known."""

@@ -23,11 +23,13 @@ from unittest.mock import patch
 
 from nacl.secret import SecretBox
 
+from controller.daemon.catalogue import said
 from controller.daemon.desk.decoding import decoded
 from controller.daemon.desk.examining import lying, public_in, waits
 from controller.daemon.desk.recent import Recent
 from controller.daemon.framelog import FrameLog
 from controller.daemon.frames import Frames
+from controller.daemon.logbook import LogKeeper
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.pulse import status_line
 from controller.daemon.sealing import (
@@ -197,11 +199,22 @@ class OpenTable(CrashTable):
             max_bytes=LOG_BYTES, keep=3,
         )  # fmt: skip
         bench.watch(self.outside, Frames(log), self._recent, cards)
+        self._log = LogKeeper(self._told_status, lambda: bench.now_us)
+        self._look_for_log()
 
     @property
     def never_seen(self) -> int:
         """Dealt cards that stayed closed to the end."""
         return self.dealt - len(self._known)
+
+    def _told_status(self) -> dict[str, Any]:
+        return {**self.writer.status(), **BESIDE}
+
+    def _look_for_log(self) -> None:
+        """What the log's keeper does once a second."""
+        if self._up:
+            self._log.look()
+        self.bench.clock.after(SECOND, self._look_for_log)
 
     def _log_file(self, number: int) -> BinaryIO:
         return cast(BinaryIO, WatchedFile(self.outside, number))
@@ -285,6 +298,7 @@ class OpenTable(CrashTable):
         note("counters", told(self.bench.rig.counters()))
         note("notify", status_line(status))
         super()._release(released)
+        self._log.released(status)
 
 
 def shell_answers(table: OpenTable) -> list[Any]:
@@ -303,6 +317,7 @@ def shell_answers(table: OpenTable) -> list[Any]:
 def undisturbed() -> Iterator[None]:
     """Every run begins with the same caches, and nothing of an earlier one ends in it: else the
     counts of calls would differ without any card."""
+    said("E-TBL-001")
     for kind in ENTRIES:
         codec(kind)
     for cached in CACHED:

@@ -7,7 +7,9 @@ every other card differs. What a device sends in differs; nothing that goes out 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -34,6 +36,13 @@ def test_twins_are_alike_until_the_first_card_and_until_the_last_one_is_open(nam
     assert len(base.moments) >= 3
     last = len(base.moments) - 1
     assert [twin_differs(base, moment) for moment in (0, last)] == ["", ""]
+
+
+def test_the_table_s_own_log_is_among_what_is_compared() -> None:
+    rows = base_of("mbs3-plain").outside.rows
+    lines = [cast(Mapping[str, str], row.what[0]) for row in rows if row.channel == "log"]
+    assert {line["LOGGER"] for line in lines} == {"underfelt.table"}
+    assert {line.get("DEVICE") for line in lines} >= {"shoe", "chips-1", "sign", "keys-1"}
 
 
 @pytest.mark.parametrize(("name", "closed"), CLOSED)

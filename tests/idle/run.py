@@ -42,6 +42,7 @@ class Watched:
     worst_s: float = 0.0
     meals: int = 0
     problem: str = ""
+    ready: int = 0
 
     def look(self, limit_s: float) -> None:
         notified = self.sitting.keeper.notified
@@ -54,19 +55,16 @@ class Watched:
         elif now_s - before_s > limit_s:
             self.problem = f"not fed for {now_s - before_s:.1f} s"
 
-    def states(self) -> dict[str, str]:
-        devices = ask(self.sitting.run / "service.sock", "status").get("devices", {})
-        return {name: told["state"] for name, told in devices.items()}
-
-    def check_devices(self) -> None:
-        silent = [name for name, state in self.states().items() if state != "ready"]
+    def look_at_devices(self) -> None:
+        devices = ask(self.sitting.run / "service.sock", "status")["devices"]
+        silent = [name for name, told in devices.items() if told["state"] != "ready"]
+        self.ready = len(devices) - len(silent)
         if silent and not self.problem:
             self.problem = f"not ready: {', '.join(silent)}"
 
     @property
     def row(self) -> str:
-        devices = len(self.states()) if not self.problem else 0
-        said = self.problem or f"{devices} devices ready"
+        said = self.problem or f"{self.ready} devices ready"
         return f"| {self.layout} | {self.meals} | {self.worst_s:.2f} s | {said} |"
 
 
@@ -85,6 +83,7 @@ def idle(seconds: float) -> list[Watched]:
             while "READY=1" not in notified.heard:
                 notified.look()
                 time.sleep(LOOK_S)
+            notified.fed_at = time.monotonic()  # systemd counts from READY=1
         until_s = time.monotonic() + seconds
         while time.monotonic() < until_s and not any(table.problem for table in tables):
             for table in tables:
@@ -92,7 +91,7 @@ def idle(seconds: float) -> list[Watched]:
             time.sleep(LOOK_S)
         for table in tables:
             if not table.problem:
-                table.check_devices()
+                table.look_at_devices()
         print("\n".join(table.row for table in tables))
         return tables
 

@@ -7,9 +7,9 @@ itself refuses is written down a second time, with its code.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import pwd
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -19,8 +19,9 @@ from controller.config.people import ShellPerson
 from controller.daemon.catalogue import said
 from controller.daemon.desk.audit import Audit
 from controller.daemon.desk.roles import Author, author_of, refusal
+from controller.daemon.logbook import Entry, say
 from controller.daemon.service import Peer
-from controller.shell.errors import BROKEN, EXPIRED, NOBODY, TEST_MODE, WORD, Refused
+from controller.shell.errors import BROKEN, EXPIRED, NOBODY, ROLE, TEST_MODE, WORD, Refused
 from controller.shell.parse import Live, Parsed, checked, parse
 from controller.shell.verbs import VERBS
 
@@ -98,7 +99,7 @@ class Desk:
                 return {**told, **why}
             return {**told, **why, "at": dict(self.at())}
         except Exception as error:  # its text might name a card
-            print(f"underfelt table: shell: {type(error).__name__}", file=sys.stderr, flush=True)
+            say(Entry("degraded", logging.ERROR, f"shell: {type(error).__name__}"))
             text = f"the daemon stumbled over it: {type(error).__name__}"
             return {**told, "error": BROKEN, "text": text, "do": said(BROKEN).action}
 
@@ -162,6 +163,9 @@ class Desk:
     async def _note(self, author: Author, words: list[str], outcome: str) -> None:
         body = {**author.row(), "words": words, "outcome": outcome}
         await self.audit.note(author.uid, body)
+        if outcome in (NOBODY, EXPIRED, ROLE):
+            text = f"shell: {author.user or 'unknown user'} (uid {author.uid}): {words[0]} refused"
+            say(Entry("authorisation refused", logging.WARNING, text, None, outcome))
 
     async def _act(self, parsed: Parsed, asked: Asked) -> Mapping[str, Any]:
         return await self.acts[parsed.verb.name](asked)
