@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.config",
         "controller.rules",
         "controller.shell.verbs",
+        "controller.table.spots",
         "drivers.layout",
         "record.words",
     ),

@@ -17,11 +17,14 @@ from typing import Any, Final
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
-from controller.config.options import OPTIONS
+from controller.config.options import OPTIONS, Secret
 from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
+from controller.daemon.start import opening_of
+from controller.doctor.keys import keys
+from controller.rules.errors import SettingsError
 from controller.rules.settings import ALL
 from record.arguments import Arguments
 from record.words import did_you_mean
@@ -108,15 +111,41 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:
 def _check(arguments: argparse.Namespace) -> Answer:
     config = load_live(arguments.file, line_kinds())
     texts_of(config)
-    absent = [] if arguments.no_files else list(_absent(config))
-    if absent:
-        raise ConfigError(config.path, absent)
+    problems = list(_not_today(config))
+    if not arguments.no_files:
+        problems += list(_absent(config)) or list(_unusable(config))
+    if problems:
+        raise ConfigError(config.path, problems)
     files = [str(path) for path in config.files]
     row = {"files": files, "game": config.game, "table": config.name}
     row |= {"hash": config.effective_hash}
     said = f"{arguments.file}: sound; table {config.name}, {config.game}, "
     said += f"{len(files)} {'file' if len(files) == 1 else 'files'}, hash {config.effective_hash}"
     return EX_OK, row, said
+
+
+def _not_today(config: LiveConfig) -> Iterator[Problem]:
+    """What the rules refuse on this day: a book before its date."""
+    try:
+        opening_of(config).state()
+    except SettingsError as error:
+        for code, key, text in error.problems:
+            yield Problem(code, key, text, config.path)
+
+
+def _unusable(config: LiveConfig) -> Iterator[Problem]:
+    """Registers and keys that the start refuses, opened as it does. A secret that belongs to the
+    service is judged there: its owner and mode are part of the check."""
+    secrets = {"keys.sealing": config.keys.sealing}
+    if config.link is not None:
+        secrets["link"] = config.link.secret_key
+    others = [name for name, secret in secrets.items() if not _ours(secret)]
+    for trouble in keys(config, others):
+        yield Problem(trouble.code, trouble.about, trouble.detail, config.path)
+
+
+def _ours(secret: Secret) -> bool:
+    return isinstance(secret, Path) and os.stat(secret).st_uid == os.geteuid()
 
 
 def _absent(config: LiveConfig) -> Iterator[Problem]:

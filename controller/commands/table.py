@@ -92,7 +92,7 @@ def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
         return _refused(said, EX_NOPERM)
     except (IsADirectoryError, NotADirectoryError) as error:
         return _refused(f"{error.filename}: {error.strerror}", EX_NOINPUT)
-    except (ConfigError, starting.MissingSpots, starting.OtherGame, starting.WrongKey) as error:
+    except (ConfigError, starting.OtherGame, starting.WrongKey) as error:
         return _refused(str(error), EX_CONFIG)
     except (JournalError, KeyFileError) as error:
         return _refused(str(error), error.exit_code)

@@ -20,14 +20,15 @@ from controller.config import options as o
 from controller.config.errors import ConfigError, Problem, shown
 from controller.config.layers import SPEC, Layers, Stated
 from controller.rules.books import BOOKS
+from controller.rules.engine.opening import sound_settings
 from controller.rules.errors import SettingsError
 from controller.rules.settings import (
     PER_ROUND,
     Settings,
     TableSettings,
     default_of,
-    open_settings,
 )
+from controller.table.spots import missing_spots, named
 from drivers.layout import OUR_KINDS, LayoutError, TableLayout
 from drivers.layout import load as load_layout
 
@@ -134,7 +135,7 @@ class _Reading:
         link = any(key == "link" or key.startswith("link.") for key in self.found.stated)
         wanted = [name for name in o.SECTIONS if name != "link" or link]
         self._missing(wanted)
-        self._contradictions(opened, layout, link)
+        self._contradictions(opened, layout, layout_path, link)
         game = self.found.game
         if self.problems or layout is None or layout_path is None or opened is None or not game:
             raise ConfigError(self.found.site, self.problems)
@@ -201,10 +202,11 @@ class _Reading:
 
     def _settings(self) -> tuple[Settings, TableSettings] | None:
         """What the layers have said is not said again."""
-        if self.found.game is None:
+        game = self.found.game
+        if game is None:
             return None
         try:
-            return open_settings(self.found.game, self.found.section("settings"))
+            return sound_settings(game, self.found.section("settings"))
         except SettingsError as error:
             told = {p.key for p in self.problems}
             for code, name, text in error.problems:
@@ -231,6 +233,7 @@ class _Reading:
         self,
         opened: tuple[Settings, TableSettings] | None,
         layout: TableLayout | None,
+        layout_path: Path | None,
         link: bool,
     ) -> None:
         register, key = (self._stated(f"staff.{name}") for name in ("register", "public_key"))
@@ -249,13 +252,19 @@ class _Reading:
         if register is not None and register.value == o.NONE and not is_simulated(layout):
             text = '"none": expected a staff register; only a simulated table has none'
             self._contradiction("staff.register", text)
-        if opened is not None:
-            self._fits(opened[1], layout)
+        if opened is not None and self.found.game is not None and layout_path is not None:
+            self._fits(self.found.game, opened[1], layout, layout_path)
 
-    def _fits(self, table: TableSettings, layout: TableLayout) -> None:
+    def _fits(
+        self, game: str, table: TableSettings, layout: TableLayout, layout_path: Path
+    ) -> None:
         if table.seats > layout.seats:
             text = f"{table.seats}: the layout has {layout.seats} seats"
             self._contradiction("settings.seats", text)
+        elif missing := missing_spots(BOOKS[game], table.seats, layout.spots.values()):
+            text = f"no antenna for {'; '.join(map(named, missing))}; "
+            text += f"expected one for every spot of {game}"
+            self.problems.append(Problem("E-RUN-001", "line.antennas", text, layout_path))
         kinds = {line.kind for line in layout.lines}
         vendors = kinds - OUR_KINDS  # what a vendor's line is, only its driver knows
         if not vendors and f"cdp-{table.card_device}" not in kinds:

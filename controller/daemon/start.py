@@ -36,7 +36,6 @@ from controller.daemon.standing import Opening
 from controller.daemon.testmode import TEST, left_on
 from controller.daemon.writer import Writer
 from controller.link.cursor import Places
-from controller.rules.books import BOOKS
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
 from controller.selection.selector import Selector
@@ -45,7 +44,7 @@ from controller.staff.attempts import Attempt, Attempts
 from controller.staff.document import TRADE
 from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.core import TableCore
-from controller.table.spots import SeatMap, missing_spots, named
+from controller.table.spots import SeatMap
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
@@ -71,10 +70,6 @@ class Retired(UnderfeltError):
 
 class OtherGame(ValueError):
     """The journal is of another game than the configuration."""
-
-
-class MissingSpots(ValueError):
-    """The layout has no antenna for a spot that the game's book needs."""
 
 
 @dataclass
@@ -106,7 +101,6 @@ def utc_offset_min() -> int:
 def start(config: LiveConfig, *, today: date | None = None) -> Started:
     """Open the journal, replay it, and put the table together."""
     today = today or datetime.now().astimezone().date()
-    check_spots(config)
     taken = chosen(config)
     key = sealing_key(config)
     register = ChipRegister.open(
@@ -261,18 +255,6 @@ def opening_of(config: LiveConfig, today: date | None = None) -> Opening:
     """What a table is opened with today under this configuration."""
     today = today or datetime.now().astimezone().date()
     return Opening(config.game, _settings(config), today.isoformat())
-
-
-def check_spots(config: LiveConfig) -> None:
-    """Every seat has an antenna for every spot of the book."""
-    places = config.layout.spots.values()
-    missing = missing_spots(BOOKS[config.game], config.table.seats, places)
-    if missing:
-        lacking = "; ".join(map(named, missing))
-        raise MissingSpots(
-            f"{config.layout_path}: line.antennas: no antenna for {lacking}; "
-            f"expected one for every spot of {config.game} (E-RUN-001)"
-        )
 
 
 def _settings(config: LiveConfig) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.daemon.linking import link_keys
 from controller.daemon.sealing import load_key
-from controller.daemon.start import check_spots, sealing_key
+from controller.daemon.start import sealing_key
 from controller.daemon.troubles import Trouble
 from controller.doctor.service import wanted
 from controller.rules.errors import UnderfeltError
@@ -41,7 +41,6 @@ def _staff(config: LiveConfig) -> object:
 Pair = tuple[SecretKey, str]
 """This table's secret key and the servers' public one."""
 OPENED: Final[Mapping[str, Callable[[LiveConfig], object]]] = {
-    "layout": check_spots,
     "keys.sealing": sealing_key,
     "chips.register": _chips,
     "staff.register": _staff,

@@ -181,6 +181,43 @@ def _returns_at_reset(game: str, settings: Settings, table: TableSettings) -> It
             yield return_at_reset(game, settings, table, seats)
 
 
+RAPID_FIRE_DEALS: Final = FIVE_CARD_HANDS * comb(47, 2)
+RAPID_FIRE_TIES: Final = 12_821_100
+RAPID_FIRE_WINS: Final = 405_665_460
+"""Of the dealer's five cards and the player's two, those in which Rapid Fire ties and wins."""
+
+
+def ricochet_returns(settings: Settings, table: TableSettings) -> dict[str, Fraction]:
+    """What each bonus wager that the table offers gives back of a stake; 0 to 1 is a push."""
+    found: dict[str, Fraction] = {}
+    if table.rapid_fire and (pays := settings.rapid_fire_pay) is not None:
+        back = RAPID_FIRE_WINS * (pays["win"] + 1) + RAPID_FIRE_TIES * (pays["tie"] + 1)
+        found["rapid_fire_pay"] = Fraction(back, RAPID_FIRE_DEALS)
+    if table.hedge and settings.hedge_pay is not None:
+        each = (chance(hand) * (odds + 1) for hand, odds in settings.hedge_pay.items())
+        found["hedge_pay"] = sum(each, Fraction(0))
+    return found
+
+
+def giveaways(game: str, settings: Settings, table: TableSettings) -> list[tuple[str, str, str]]:
+    """Wagers that return more than 100 %: no table opens with one by mistake."""
+    problems = []
+    over = over_100_percent(game, settings, table)
+    if over is not None and not table.allow_over_100_percent:
+        text = (
+            f"the progressive wager returns {over.numerator}/{over.denominator} of its stake at "
+            "the reset value, more than 100 %: change the pay-outs, the lucky_rate or the reset, "
+            "or set allow_over_100_percent = true"
+        )
+        problems.append(("E-CFG-007", "allow_over_100_percent", text))
+    if game == "RICO":
+        for name, back in ricochet_returns(settings, table).items():
+            if back > 1:
+                text = f"returns {back.numerator}/{back.denominator} of its stake, more than "
+                problems.append(("E-CFG-007", name, f"{text}100 %: lower the odds"))
+    return problems
+
+
 def over_100_percent(game: str, settings: Settings, table: TableSettings) -> Fraction | None:
     """The highest return at the reset value, whatever the number of seats, if it is above 1.
 

@@ -364,7 +364,7 @@ def open_settings(game: str, values: Mapping[str, object]) -> tuple[Settings, Ta
         if money.get(name) is not None:
             text = "belongs to one round; a table cannot be opened with it"
             problems.append(("E-CFG-010", name, text))
-    problems += _contradictions(game, table)
+    problems += [*_contradictions(game, table), *_impossible(game, money, table)]
     if problems:
         raise SettingsError(problems)
     return Settings(**money), TableSettings(**table)
@@ -389,6 +389,30 @@ def _required_by_others(game: str, table: Mapping[str, object]) -> list[str]:
         names += ["rapid_fire_pay"] if table.get("rapid_fire") else []
         names += ["hedge_pay"] if table.get("hedge") else []
     return names
+
+
+def _impossible(
+    game: str, money: Mapping[str, Any], table: Mapping[str, object]
+) -> list[tuple[str, str, str]]:
+    """Values that a record may state and no table opens with."""
+    problems = []
+    least, most = money.get("min_wager"), money.get("max_wager")
+    if game == "NSW" and (wrong := limits_crossed(least, most)):
+        problems.append(("E-CFG-004", "min_wager", wrong))
+    if game == "NSW" and money.get("max_payout") == 0:
+        text = "0: no hand could win; expected an amount above 0, or no cap at all"
+        problems.append(("E-CFG-004", "max_payout", text))
+    if game == "RICO" and table.get("hedge") and money.get("hedge_pay") == {}:
+        text = "empty: every HedgeBet loses; expected a class that pays, or hedge = false"
+        problems.append(("E-CFG-004", "hedge_pay", text))
+    return problems
+
+
+def limits_crossed(least: int | None, most: int | None) -> str:
+    """Why no wager lies within these posted limits; empty if one does."""
+    if least is None or most is None or least <= most:
+        return ""
+    return f"{least}: a minimum above the maximum of {most}; expected at most that"
 
 
 def _contradictions(game: str, table: Mapping[str, object]) -> list[tuple[str, str, str]]:

@@ -94,6 +94,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("wagers still lie", "wagers lie"),
     ("a change needs another deck", "deck change"),
     ("printed limits", "printed limits"),
+    ("a minimum above the maximum", "limits crossed"),
     ("has not stood 20 minutes", "sign"),
     ("acts now", "acts now"),
     ("the play wager must be", "play bet"),

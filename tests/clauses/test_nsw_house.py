@@ -179,6 +179,19 @@ def test_three_rounds_without_a_wager_while_all_others_play_are_told_to_the_deal
     assert noticed == [[], [], notice, [], [], [], notice]
 
 
+@pytest.mark.parametrize(("least", "most"), [(1001, 1000), (500, 100)])
+def test_no_minimum_above_the_maximum_is_posted(least: int, most: int) -> None:
+    croupier = table("NSW", min_wager=500, max_wager=5000)
+    before = (croupier.state.min_wager, croupier.state.max_wager)
+    refusal = refused(croupier.try_(f.LimitsChanged(least, most), SUPERVISOR))
+    assert refusal.clause == "NSW-6.1"
+    assert refusal.reason == (
+        f"{least}: a minimum above the maximum of {most}; expected at most that"
+    )
+    assert (croupier.state.min_wager, croupier.state.max_wager) == before
+    croupier.do(f.LimitsChanged(500, 500), SUPERVISOR)
+
+
 def test_betting_called_off_before_the_first_card_counts_as_no_round_without_a_wager() -> None:
     six = (1, 2, 3, 5, 6, 7)
     croupier = table("NSW")

@@ -23,6 +23,7 @@ deal_pattern = "passes"
 selector = "table"
 meter_rule = "sequential"
 progressive_stake_returned = true
+allow_over_100_percent = true
 
 [chips]
 register = "house.chips"

@@ -43,6 +43,10 @@ def test_check(folder: Folder, capsys: Capture) -> None:
         folder.write("", name)
     code, out, _ = run(capsys, "check", folder.site, "--json")
     row = json.loads(out)
+    assert (code, row["ok"]) == (78, False)
+    assert {p["key"] for p in row["problems"]} == {"chips.register", "staff.register"}
+    code, out, _ = run(capsys, "check", "--no-files", folder.site, "--json")
+    row = json.loads(out)
     assert (code, row["ok"], row["table"]) == (0, True, "pit-3")
     assert row["hash"] == folder.load().effective_hash
 
@@ -97,8 +101,11 @@ def test_init_is_complete_once_the_marked_ones_are_filled(
 ) -> None:
     """Fill in as a person would: below every mark, take away the '#' and give a value."""
     new = folder.path / "new.toml"
+    folder.write((TABLES / f"{game.lower()}.toml").read_text("utf-8"), "layout.toml")
     code, _, _ = run(capsys, "init", "--game", game.lower(), "--output", new)
     assert code == 0
+    # Every round with both draws would return more than 100 %: nobody has to mark that.
+    new.write_text(re.sub(r'#(\w+_rate) = "1/1"', r'\1 = "1/20"', new.read_text("utf-8")))
     values: dict[str, Any] = {
         "orphan_pot": "house", "ante": 500, "seats": 7, "deal_pattern": "passes",
         "selector": "table", "meter_rule": "snapshot", "progressive_stake_returned": False,

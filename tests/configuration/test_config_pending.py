@@ -9,7 +9,7 @@ from controller.config.pending import Pending
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
 from tests.configuration.conftest import LINK, Folder
 
-HASH = "eb271372330172d730f0a59ef256a3e95b7418334e7b6c4ef6950a57f8d52a70"
+HASH = "d47ea1db5c0e7683841f9fb73bd2a1f669016427892c511fdb13f5695fe58bc8"
 """Literal: it changes only when a key is added or a default changes, which is a change indeed."""
 
 

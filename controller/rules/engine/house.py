@@ -13,6 +13,7 @@ from controller.rules.engine.freezing import freeze
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Deck, Phase, TableState
 from controller.rules.events import FULL_DECK
+from controller.rules.settings import limits_crossed
 
 WARNINGS_TO_FLOOR = 2
 
@@ -142,6 +143,8 @@ def limits_changed(state: TableState, what: f.LimitsChanged, fact: f.Fact) -> St
     """New limits hold from the next opening; a higher minimum needs its sign (NSW-6.5)."""
     if not state.rules.book.posted_limits:
         raise Refusal("this book has printed limits", state.rules.book.clauses.equal)
+    if wrong := limits_crossed(what.min_wager, what.max_wager):
+        raise Refusal(wrong, "NSW-6.1")
     if (what.min_wager or 0) > (state.min_wager or 0):
         shown = state.signs.get("higher minimum")
         if shown is None or fact.at_ms - shown < state.rules.table.notice_ms:
