@@ -1,7 +1,8 @@
-"""PURE: people with an account at the link server: passwords, lock-out, who may order what.
+"""PURE: people with an account at the link server: keys, delays, who may order what.
 
-There is no default account and no default password. A password is held by nothing here longer than
-a call, and no error repeats it.
+There is no default account and no default password. A person's password makes an Ed25519 key
+(scrypt is its seed); the store keeps the public half and the salt. A password is held by nothing
+here longer than a call, and no error repeats it.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Mapping
-from hashlib import scrypt
-from typing import Final
+from hashlib import scrypt, sha256
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
 
 from link.registry import Stamp
 from link.rows import AccountRow
 
 ROLES: Final = ("supervisor", "manager", "engineer", "auditor")
-MOST_FAILURES: Final = 5
 LEAST_CHARACTERS: Final = 10
 MOST_CHARACTERS: Final = 200
 NAME: Final = re.compile(r"[a-z][a-z0-9._-]{1,31}")
+RESERVED: Final = ("server", "clock", "configuration", "machine")
 DISABLED: Final = "!"
-"""In front of the hash of an account that may not be used."""
+"""In front of the credential of an account that may not be used."""
 
 COST_N: Final = 2**14
 COST_R: Final = 8
@@ -31,7 +34,16 @@ COST_P: Final = 1
 """16 MiB and some tens of milliseconds a try."""
 MOST_MEMORY: Final = 64 * 2**20
 SALT_BYTES: Final = 16
-HASH_BYTES: Final = 32
+SEED_BYTES: Final = 32
+
+FREE_FAILURES: Final = 3
+ALARM_FAILURES: Final = 5
+ACCOUNT_LONGEST_MS: Final = 30_000
+SOURCE_LONGEST_MS: Final = 600_000
+"""A source waits much longer than an account: an attacker slows himself down, and the owner gets
+in from another source between two of his tries."""
+FORGIVEN_MS: Final = 3_600_000
+MOST_SOURCES: Final = 1_000
 
 MAY: Final[Mapping[str, tuple[str, ...]]] = {
     "verify": ("supervisor", "manager"),
@@ -45,21 +57,31 @@ MAY: Final[Mapping[str, tuple[str, ...]]] = {
     "change": ("manager", "engineer"),
     "transfer": ("manager", "engineer"),
     "close": ("manager", "engineer"),
-    "note": ("supervisor", "manager", "engineer", "auditor"),
+    "note": ROLES,
     "enrol keys": ("manager", "engineer"),
     "rotate key": ("manager", "engineer"),
     "revoke key": ("supervisor", "manager", "engineer"),
     "add account": ("manager",),
-    "set password": ("manager",),
-    "unlock account": ("manager",),
-    "disable account": ("supervisor", "manager"),
+    "reset account": ("manager",),
+    "set role": ("manager",),
+    "unlock account": ("manager", "supervisor"),
+    "disable account": ("manager", "supervisor"),
+    "enable account": ("manager",),
+    "set password": ROLES,
+    "acknowledge accounts": ROLES,
 }
 """Kind of order to the roles that may give it."""
 
-TWO_PEOPLE: Final = frozenset(("revoke key", "add account", "set password", "unlock account"))
-"""Given by two people together, one of them of a role above, the other of any; alone only while
-there is nobody else. Otherwise one manager could make up the second person of every other order.
-Orders about money are the ledger's to judge."""
+TWO_PEOPLE: Final = frozenset(
+    (
+        *("enrol keys", "rotate key", "revoke key", "add account", "reset account", "set role"),
+        *("unlock account", "disable account", "enable account", "acknowledge accounts"),
+    )
+)
+"""Given by two people with different roles together, one of them of a role above, the other of any.
+Otherwise one person could make up the second person of every other order. There is no exception
+for an account that is alone: that is set right at the machine. Orders about money are the ledger's
+to judge."""
 
 
 class AccountRefused(ValueError):
@@ -68,6 +90,24 @@ class AccountRefused(ValueError):
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{text} ({code})")
         self.code, self.text = code, text
+
+
+# --- passwords and keys ---------------------------------------------------------------------------
+
+
+class Credential(NamedTuple):
+    """What the store keeps of a password: enough to check it, not to sign with it."""
+
+    salt: str
+    key: str
+    """Ed25519 public key. Both hexadecimal."""
+
+    def stored(self) -> str:
+        return f"ed25519${COST_N}${COST_R}${COST_P}${self.salt}${self.key}"
+
+
+NOBODY: Final = Credential("00" * SALT_BYTES, "00" * SEED_BYTES).stored()
+"""Checked when there is nobody to check: an unknown name must not answer faster."""
 
 
 def weakness(password: str, name: str) -> str | None:
@@ -83,60 +123,162 @@ def weakness(password: str, name: str) -> str | None:
     return None
 
 
-def hashed(password: str, salt: bytes) -> str:
-    digest = _scrypt(password, salt, COST_N, COST_R, COST_P)
-    return f"scrypt${COST_N}${COST_R}${COST_P}${salt.hex()}${digest.hex()}"
+def made(password: str, salt: bytes) -> tuple[Credential, SigningKey]:
+    """The key that a password makes, and what is stored of it."""
+    secret = SigningKey(_scrypt(password, salt, COST_N, COST_R, COST_P))
+    return Credential(salt.hex(), bytes(secret.verify_key).hex()), secret
 
 
-NOBODY: Final = f"scrypt${COST_N}${COST_R}${COST_P}${'00' * SALT_BYTES}${'00' * HASH_BYTES}"
-"""Checked when there is nobody to check: an unknown name must not answer faster."""
-
-
-def fits(account: AccountRow | None, password: str) -> bool:
-    """Takes the same time whoever is asked for; never True for a disabled or locked account."""
-    stored = NOBODY if account is None else account.scrypt.removeprefix(DISABLED)
+def proved(account: AccountRow | None, password: str) -> SigningKey | None:
+    """The key with which this person signs; None if the password is wrong, the account is disabled
+    or has no key yet. Takes the same time whoever is asked for."""
+    stored = NOBODY if account is None else account.credential.removeprefix(DISABLED)
     try:
-        word, n, r, p, salt, digest = stored.split("$")
+        word, n, r, p, salt, public = stored.split("$")
+        seed = _scrypt(password, bytes.fromhex(salt), int(n), int(r), int(p))
+    except ValueError:
+        return None
+    secret = SigningKey(seed)
+    same = hmac.compare_digest(bytes(secret.verify_key).hex(), public)
+    return secret if word == "ed25519" and same and account and not is_disabled(account) else None
+
+
+def fits_old(account: AccountRow, password: str) -> bool:
+    """The password of an account from before keys: a plain scrypt hash."""
+    try:
+        word, n, r, p, salt, digest = account.credential.split("$")
         found = _scrypt(password, bytes.fromhex(salt), int(n), int(r), int(p))
-        same = word == "scrypt" and hmac.compare_digest(found, bytes.fromhex(digest))
     except ValueError:
         return False
-    return same and account is not None and may_sign(account)
+    return word == "scrypt" and hmac.compare_digest(found.hex(), digest)
 
 
-def may_sign(account: AccountRow) -> bool:
-    return not account.locked and not is_disabled(account)
+def key_of(account: AccountRow) -> str:
+    """Its public key; empty for an account from before keys."""
+    word, *_, public = account.credential.removeprefix(DISABLED).split("$")
+    return public if word == "ed25519" else ""
 
 
 def is_disabled(account: AccountRow) -> bool:
-    return account.scrypt.startswith(DISABLED)
+    return account.credential.startswith(DISABLED)
+
+
+def mark(key: str) -> str:
+    """The fingerprint of a key as people read it out: four groups of four."""
+    digest = sha256(bytes.fromhex(key)).hexdigest()
+    return "-".join(digest[at : at + 4] for at in range(0, 16, 4))
+
+
+def ownership(name: str, secret: SigningKey) -> str:
+    """Signed by whoever typed the password: this key is to be this account's."""
+    return secret.sign(_owned(name, bytes(secret.verify_key).hex())).signature.hex()
+
+
+def is_owned(name: str, key: str, proof: str) -> bool:
+    try:
+        VerifyKey(bytes.fromhex(key)).verify(_owned(name, key), bytes.fromhex(proof))
+    except (BadSignatureError, ValueError):
+        return False
+    return True
+
+
+def _owned(name: str, key: str) -> bytes:
+    return f"underfelt account 1\t{name}\t{key}\n".encode()
+
+
+def _scrypt(password: str, salt: bytes, n: int, r: int, p: int) -> bytes:
+    text = password.encode("utf-8", "surrogatepass")
+    return scrypt(text, salt=salt, n=n, r=r, p=p, maxmem=MOST_MEMORY, dklen=SEED_BYTES)
+
+
+# --- wrong passwords ------------------------------------------------------------------------------
+
+
+def delay_ms(failures: int, longest_ms: int) -> int:
+    """How long to wait after so many wrong passwords: nothing, then 1 s, 2 s, 4 s, ..."""
+    over = failures - FREE_FAILURES
+    return 0 if over < 0 else min(longest_ms, 1_000 << min(over, 30))
+
+
+def is_alarming(failures: int) -> bool:
+    """At 5, 10, 20, 40 and so on."""
+    times, rest = divmod(failures, ALARM_FAILURES)
+    return not rest and times > 0 and times & (times - 1) == 0
+
+
+def waiting_ms(account: AccountRow, now_ms: int) -> int:
+    """Also after the clock was set back: never longer than the longest delay."""
+    return min(max(account.until_ms - now_ms, 0), ACCOUNT_LONGEST_MS)
 
 
 def after_failure(account: AccountRow, at_ms: int) -> AccountRow:
-    """One more; the fifth in a row locks the account until a manager unlocks it."""
     failures = account.failures + 1
-    locked = account.locked or failures >= MOST_FAILURES
-    return replace(account, failures=failures, locked=locked, at_ms=at_ms)
+    until_ms = at_ms + delay_ms(failures, ACCOUNT_LONGEST_MS)
+    return replace(account, failures=failures, until_ms=until_ms)
 
 
 def after_success(account: AccountRow) -> AccountRow:
-    return replace(account, failures=0) if account.failures else account
+    return replace(account, failures=0, until_ms=0)
 
 
-# --- changes -------------------------------------------------------------------------------------
+class Sources:
+    """Wrong passwords by the user of the machine they came from. What a source got wrong about one
+    account is forgiven when it gets that account right, not when it gets another one right."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[int, dict[str, int]] = {}
+        self._last_ms: dict[int, int] = {}
+
+    def failed(self, source: int, name: str, mono_ms: int) -> int:
+        """How many now."""
+        self._forgive(source, mono_ms)
+        if source not in self._wrong and len(self._wrong) >= MOST_SOURCES:
+            oldest = min(self._last_ms, key=lambda one: self._last_ms[one])
+            del self._wrong[oldest], self._last_ms[oldest]
+        wrong = self._wrong.setdefault(source, {})
+        wrong[name] = wrong.get(name, 0) + 1
+        self._last_ms[source] = mono_ms
+        return sum(wrong.values())
+
+    def succeeded(self, source: int, name: str) -> None:
+        self._wrong.get(source, {}).pop(name, None)
+
+    def waiting_ms(self, source: int, mono_ms: int) -> int:
+        self._forgive(source, mono_ms)
+        failures = sum(self._wrong.get(source, {}).values())
+        since = mono_ms - self._last_ms.get(source, mono_ms)
+        return max(delay_ms(failures, SOURCE_LONGEST_MS) - since, 0)
+
+    def clear(self) -> None:
+        self._wrong.clear()
+        self._last_ms.clear()
+
+    def _forgive(self, source: int, mono_ms: int) -> None:
+        if mono_ms - self._last_ms.get(source, mono_ms) > FORGIVEN_MS:
+            del self._wrong[source], self._last_ms[source]
 
 
-def added(
-    accounts: Mapping[str, AccountRow], name: str, role: str, scrypt_text: str, stamp: Stamp
-) -> AccountRow:
-    if NAME.fullmatch(name) is None:
+# --- changes --------------------------------------------------------------------------------------
+
+
+def check_new(accounts: Mapping[str, AccountRow], name: str, role: str) -> None:
+    if NAME.fullmatch(name) is None or name in RESERVED:
         said = f"account {name!r}: expected 2 to 32 of a-z 0-9 . _ -, a letter first"
         raise AccountRefused("E-ACT-004", said)
-    if role not in ROLES:
-        raise AccountRefused("E-ACT-004", f"role {role!r}: expected {', '.join(ROLES)}")
+    check_role(role)
     if name in accounts:
         raise AccountRefused("E-ACT-005", f"account {name}: exists already")
-    return AccountRow(name, role, scrypt_text, 0, False, stamp.by, stamp.at_ms)
+
+
+def check_role(role: str) -> None:
+    if role not in ROLES:
+        raise AccountRefused("E-ACT-004", f"role {role!r}: expected {', '.join(ROLES)}")
+
+
+def check_owned(name: str, key: str, proof: str) -> None:
+    if not is_owned(name, key, proof):
+        said = f"account {name}: the request was not made with this key; let the owner make another"
+        raise AccountRefused("E-ACT-003", said)
 
 
 def known(accounts: Mapping[str, AccountRow], name: str) -> AccountRow:
@@ -146,43 +288,74 @@ def known(accounts: Mapping[str, AccountRow], name: str) -> AccountRow:
     return found
 
 
-def with_password(account: AccountRow, scrypt_text: str, stamp: Stamp) -> AccountRow:
-    """Also what unlocks it and takes a disabled one back."""
-    by, at_ms = stamp.by, stamp.at_ms
-    return replace(account, scrypt=scrypt_text, failures=0, locked=False, by=by, at_ms=at_ms)
+def added(name: str, role: str, credential: Credential, stamp: Stamp) -> AccountRow:
+    return AccountRow(name, role, credential.stored(), 0, 0, stamp.by, stamp.at_ms)
+
+
+def with_key(account: AccountRow, credential: Credential, stamp: Stamp) -> AccountRow:
+    """Another password. An account that is disabled stays disabled."""
+    word = DISABLED if is_disabled(account) else ""
+    stored = word + credential.stored()
+    return replace(_stamped(account, stamp), credential=stored, failures=0, until_ms=0)
+
+
+def with_role(account: AccountRow, role: str, stamp: Stamp) -> AccountRow:
+    return replace(_stamped(account, stamp), role=role)
 
 
 def unlocked(account: AccountRow, stamp: Stamp) -> AccountRow:
-    return replace(account, failures=0, locked=False, by=stamp.by, at_ms=stamp.at_ms)
+    return replace(_stamped(account, stamp), failures=0, until_ms=0)
 
 
 def disabled(account: AccountRow, stamp: Stamp) -> AccountRow:
-    stored = account.scrypt if is_disabled(account) else DISABLED + account.scrypt
-    return replace(account, scrypt=stored, by=stamp.by, at_ms=stamp.at_ms)
+    return replace(_stamped(account, stamp), credential=DISABLED + _enabled(account))
 
 
-# --- who may -------------------------------------------------------------------------------------
+def enabled(account: AccountRow, stamp: Stamp) -> AccountRow:
+    """With the password that its owner had: nobody else learns or sets anything."""
+    return replace(_stamped(account, stamp), credential=_enabled(account))
 
 
-def check_authority(
-    what: str, people: tuple[AccountRow, ...], accounts: Mapping[str, AccountRow]
-) -> None:
-    """``people`` have proved who they are; may they give this order together?"""
+def _enabled(account: AccountRow) -> str:
+    return account.credential.removeprefix(DISABLED)
+
+
+def _stamped(account: AccountRow, stamp: Stamp) -> AccountRow:
+    return replace(account, by=stamp.by, at_ms=stamp.at_ms)
+
+
+def check_enough(accounts: Mapping[str, AccountRow]) -> None:
+    """Someone must be left who can change accounts: a manager, and somebody with another role."""
+    roles = {account.role for account in accounts.values() if not is_disabled(account)}
+    if "manager" not in roles or len(roles) < 2:
+        said = "expected a manager and somebody with another role to be left; add one first"
+        raise AccountRefused("E-ACT-012", said)
+
+
+# --- who may --------------------------------------------------------------------------------------
+
+
+def check_authority(what: str, people: tuple[AccountRow, ...], subject: str = "") -> None:
+    """``people`` have proved who they are; may they give this order together? ``subject`` is the
+    account that the order is about."""
     roles = MAY.get(what)
     if roles is None:
         said = f"order {what!r}: expected one of {', '.join(MAY)}"
         raise AccountRefused("E-ACT-007", said)
-    if not people or len({person.name for person in people}) != len(people):
+    names = [person.name for person in people]
+    if not people or len(set(names)) != len(people):
         raise AccountRefused("E-ACT-008", f"{what}: expected different people")
+    if what == "set password" and names != [subject]:
+        said = f"{what}: expected {subject} alone; two others use 'accounts reset'"
+        raise AccountRefused("E-ACT-009", said)
     wrong = [person for person in people if person.role not in roles]
     if wrong and not (what in TWO_PEOPLE and len(wrong) < len(people)):
         said = f"{what}: {wrong[0].name} is {wrong[0].role}; expected {' or '.join(roles)}"
         raise AccountRefused("E-ACT-009", said)
-    active = sum(may_sign(account) for account in accounts.values())
-    if what in TWO_PEOPLE and len(people) < 2 and active > 1:
-        raise AccountRefused("E-ACT-008", f"{what}: expected two people")
-
-
-def _scrypt(password: str, salt: bytes, n: int, r: int, p: int) -> bytes:
-    text = password.encode("utf-8", "surrogatepass")
-    return scrypt(text, salt=salt, n=n, r=r, p=p, maxmem=MOST_MEMORY, dklen=HASH_BYTES)
+    if what not in TWO_PEOPLE:
+        return
+    if len(people) != 2 or people[0].role == people[1].role:
+        raise AccountRefused("E-ACT-008", f"{what}: expected two people with different roles")
+    if subject in names:
+        said = f"{what}: {subject} cannot decide about his own account; expected two others"
+        raise AccountRefused("E-ACT-008", said)

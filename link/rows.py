@@ -29,7 +29,8 @@ class EventRow(Stored, frozen=True):
 
     ``id`` is the order of record, from 1 without gaps. ``chain`` is SHA-256 over the previous row's
     chain and this row's content (``chain_of``), so that a copy of the last one vouches for all.
-    Orders have no journal row; their ``n`` runs from 1 without gaps like a journal's.
+    Orders have no journal row; their ``n`` runs from 1 without gaps like a journal's. Their ``seq``
+    and ``hash`` are number and head of the chain of staff orders (``staff_head``) after them.
     """
 
     id: int
@@ -66,6 +67,17 @@ def chain_of(
     """
     head = f"{before}\t{id}\t{table}\t{journal}\t{n}\t{seq}\t{hash}\t{at_ms}\t{received_ms}\n"
     return hashlib.sha256(head.encode() + body).hexdigest()
+
+
+def staff_head(before: str, number: int, at_ms: int, body: bytes) -> str:
+    """The head of the chain of staff orders after one more: SHA-256 in hexadecimal over a line of
+    text, ``before number at_ms`` joined by tabs, and the body of the order."""
+    return hashlib.sha256(f"{before}\t{number}\t{at_ms}\n".encode() + body).hexdigest()
+
+
+def staff_text(before: str, number: int, at_ms: int, unsigned: bytes) -> bytes:
+    """What each person signs: the order, and its place in the chain of staff orders."""
+    return f"underfelt order 1\t{before}\t{number}\t{at_ms}\n".encode() + unsigned
 
 
 class Entry(Stored, frozen=True):
@@ -200,14 +212,16 @@ class KeyRow(Stored, frozen=True):
 
 
 class AccountRow(Stored, frozen=True):
-    """A person who may approve, reject, enrol. No password is kept, only its scrypt hash."""
+    """A person who may approve, reject, enrol. No password is kept, only the key it makes."""
 
     name: str
     role: str
-    scrypt: str
-    """``scrypt$n$r$p$salt$hash`` or whatever the accounts module writes."""
+    credential: str
+    """``ed25519$n$r$p$salt$key``: cost and salt of scrypt, and the public key. From before keys:
+    ``scrypt$n$r$p$salt$hash``."""
     failures: int
-    locked: bool
+    until_ms: int
+    """No password is tried before."""
     by: str
     at_ms: int
 
@@ -257,6 +271,9 @@ class Saved:
     last_event: int = 0
     last_order: int = 0
     """``n`` of the last order."""
+    staff: int = 0
+    staff_head: str = ""
+    """Number and head of the chain of staff orders."""
     last_entry: int = 0
     last_alarm: int = 0
     chain: str = ""

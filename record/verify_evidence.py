@@ -299,7 +299,7 @@ class Pools:
             case "lock":
                 self._lock_waiting(self.pools[order["pool"]])
             case "verify" | "approve" | "pay" | "reject":
-                self._people(order, *by[0])
+                self._people(order, *by)
 
     # --- levels ---------------------------------------------------------------------------------
 
@@ -617,7 +617,8 @@ class Pools:
 
     # --- what becomes of an award ---------------------------------------------------------------
 
-    def _people(self, order: Row, account: str, role: str) -> None:
+    def _people(self, order: Row, by: list[str], *others: list[str]) -> None:
+        account, role = by
         what, award, note = order["what"], self.awards[order["award"]], order.get("note", "")
         wanted = {"verify": ("locked",), "approve": ("verified",), "pay": ("approved",)}
         if award["state"] not in wanted.get(what, OPEN_STATES) or not account or not role:
@@ -636,7 +637,8 @@ class Pools:
         elif what == "pay":
             self._step(award, "paid", account, role, note)
         else:
-            self._undo(award, "rejected", account, role, order["why"])
+            also = "".join(f"; with {other} ({role})" for other, role in others)
+            self._undo(award, "rejected", account, role, order["why"] + also)
 
     def _withdrawn(self, journal: Row, body: Row) -> None:
         book = journal["rounds"][str(body["round"])]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import main
-from controller.floor.staff import MANAGER, PEOPLE
+from controller.floor.staff import PEOPLE
 
 COMMAND: Final = (sys.executable, "-m", "controller.cli")
 TABLES: Final = {"mbs3": "MBS3", "mega": "MEGA", "rico": "RICO"}
@@ -125,10 +125,8 @@ class House:
             path = self.password(person)
             path.write_text(secrets.token_urlsafe(18) + "\n", "ascii")
             path.chmod(0o400)
-        run(
-            "link", "init", str(self.link), "--account", MANAGER, "--password-stdin",
-            stdin=self.password(MANAGER).read_text("ascii"),
-        )  # fmt: skip
+        accounts = [f"--account={person}={role}" for person, role in PEOPLE.items()]
+        run("link", "init", str(self.link), *accounts, "--passwords-stdin", stdin=self._passwords())
         with self.config.open("a", encoding="utf-8") as stream:
             stream.write("".join(POOLS))
 
@@ -161,15 +159,16 @@ class House:
             self._point(name)
         (self.folder / READY).write_text(" ".join(self.tables), "ascii")
 
+    def _passwords(self) -> str:
+        return "".join(self.password(person).read_text("ascii") for person in PEOPLE)
+
     def _make_people(self) -> None:
-        first = self.password(MANAGER).read_text("ascii")
-        for person, role in PEOPLE.items():
-            if person != MANAGER:
-                new = self.password(person).read_text("ascii")
-                run(
-                    "accounts", "add", person, "--role", role, "--by", MANAGER,
-                    "--passwords-stdin", "--config", str(self.config), stdin=new + first,
-                )  # fmt: skip
+        """The first accounts were made at the machine; their owners say that they know."""
+        run("accounts", "acknowledge", *self._by(), stdin=self._passwords())
+
+    def _by(self) -> tuple[str, ...]:
+        both = (f"--by={person}" for person in PEOPLE)
+        return *both, "--passwords-stdin", "--config", str(self.config)
 
     def _make_keys(self) -> None:
         """A pair for every table and for the sign; the public ones go to the registry."""
@@ -182,10 +181,7 @@ class House:
             rows.append(f"{name},{key},{'sign' if name == 'sign' else 'table'}\n")
         listed = self.folder / "floor.csv"
         listed.write_text("".join(rows), "ascii")
-        run(
-            "keys", "enrol", "--csv", str(listed), "--by", MANAGER, "--passwords-stdin",
-            "--config", str(self.config), stdin=self.password(MANAGER).read_text("ascii"),
-        )  # fmt: skip
+        run("keys", "enrol", "--csv", str(listed), *self._by(), stdin=self._passwords())
 
     def _make_chips(self) -> None:
         """One register for the house: every simulated rack has the same chips."""

@@ -14,7 +14,7 @@ from controller.rules.money import format_cents
 
 SUPERVISOR, MANAGER = "sue", "max"
 PEOPLE: Final = {MANAGER: "manager", SUPERVISOR: "supervisor"}
-"""The first one is made with the server, the others by the first."""
+"""Both are made with the server."""
 PAUSE_MS: Final = 8_000
 _DUE: Final = {
     "locked": ("verify", (SUPERVISOR,)),

@@ -1,23 +1,43 @@
-"""``underfelt accounts``: the people who may order something at the link server."""
+"""``underfelt accounts``: the people who may order something at the link server.
+
+The owner of an account makes its key from a password that nobody else types: ``request``. Two
+others with different roles, who compare the fingerprint with the owner, put it into force.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import secrets
+from pathlib import Path
 from typing import Any, Final
 
+from link import accounts
 from link.accounts import ROLES
+from link.commands.accounts_local import declare_recover, recover
 from link.commands.io import (
+    EX_CANTCREAT,
+    EX_DATAERR,
+    EX_NOINPUT,
     EX_OK,
+    Stop,
+    add_passwords,
     add_people,
     add_place,
     asked,
     control_of,
-    new_password,
+    fresh,
     ordered,
+    passwords,
+    present,
     print_answer,
     table_text,
 )
 from link.commands.verbs import Verb, run_verb
+
+LONGEST: Final = 4_096
+FIELDS: Final = ("account", "key", "proof", "salt")
 
 
 def _declare_one(parser: argparse.ArgumentParser) -> None:
@@ -26,30 +46,130 @@ def _declare_one(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
 
 
-def _declare_add(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--role", choices=ROLES, required=True, help="what he may order")
-    _declare_one(parser)
+# --- a new key ------------------------------------------------------------------------------------
 
 
-def _add(options: argparse.Namespace) -> int:
-    """With ``--passwords-stdin`` the new password comes first, then those of ``--by``."""
-    password = new_password(options.name, from_stdin=options.passwords_stdin)
-    order = {"what": "add account", "name": options.name, "role": options.role}
-    answer = ordered(options, {**order, "password": password})
-    print_answer(options, answer, f"{options.name}: {options.role}")
+def key_order(what: str, name: str, password: str) -> dict[str, str]:
+    """What the owner's password makes; without it nobody can."""
+    salt = secrets.token_bytes(accounts.SALT_BYTES)
+    credential, secret = accounts.made(password, salt)
+    proof = accounts.ownership(name, secret)
+    return {
+        "what": what,
+        "name": name,
+        "key": credential.key,
+        "proof": proof,
+        "salt": credential.salt,
+    }
+
+
+def _declare_request(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("--out", metavar="FILE", required=True, help="a new file")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
+    add_passwords(parser)
+
+
+def _request(options: argparse.Namespace) -> int:
+    """Nothing is sent: the file goes to the two people who put it into force."""
+    (password,) = passwords(options, fresh(options.name))
+    order = key_order("", options.name, password)
+    row = {"account": options.name, **{name: order[name] for name in FIELDS[1:]}}
+    try:
+        descriptor = os.open(options.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o640)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(row, indent=1) + "\n")
+    except OSError as error:
+        raise Stop(f"{options.out}: {error.strerror}", EX_CANTCREAT) from None
+    mark = accounts.mark(order["key"])
+    said = f"{options.out}: fingerprint {mark}; tell it to the two people yourself"
+    print_answer(options, {"file": options.out, "fingerprint": mark}, said)
     return EX_OK
 
 
+def _declare_reset(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("request", metavar="REQUEST", help="the file that the owner made")
+    parser.add_argument(
+        "--fingerprint", required=True, metavar="MARK", help="as the owner told you in person"
+    )
+    add_people(parser)
+    add_place(parser)
+
+
+def _declare_add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--role", choices=ROLES, required=True, help="what the person may order")
+    _declare_reset(parser)
+
+
+def _requested(options: argparse.Namespace, what: str) -> dict[str, str]:
+    try:
+        with Path(options.request).open("rb") as stream:
+            row = json.loads(stream.read(LONGEST))
+        row = {name: str(row[name]) for name in FIELDS}
+        mark = accounts.mark(row["key"])
+    except OSError as error:
+        raise Stop(f"{options.request}: {error.strerror}", EX_NOINPUT) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        said = f"{options.request}: not a request; the owner makes one with 'accounts request'"
+        raise Stop(f"{said} (E-ACT-003)", EX_DATAERR) from None
+    if row["account"] != options.name:
+        raise Stop(f"{options.request}: for {row['account']!r}, not {options.name}", EX_DATAERR)
+    if mark != options.fingerprint.strip().lower():
+        said = f"{options.request}: fingerprint {mark}, not {options.fingerprint}"
+        raise Stop(f"{said}; ask the owner again (E-ACT-003)", EX_DATAERR)
+    return {
+        "what": what,
+        "name": options.name,
+        "key": row["key"],
+        "proof": row["proof"],
+        "salt": row["salt"],
+    }
+
+
+def _add(options: argparse.Namespace) -> int:
+    order = {**_requested(options, "add account"), "role": options.role}
+    print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
+    return EX_OK
+
+
+def _reset(options: argparse.Namespace) -> int:
+    answer = ordered(options, _requested(options, "reset account"))
+    print_answer(options, answer, f"{options.name}: has the password that the owner chose")
+    return EX_OK
+
+
+def _declare_passwd(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    add_passwords(parser)
+    add_place(parser)
+
+
 def _passwd(options: argparse.Namespace) -> int:
-    password = new_password(options.name, from_stdin=options.passwords_stdin)
-    order = {"what": "set password", "name": options.name, "password": password}
-    print_answer(options, ordered(options, order), f"{options.name}: new password")
+    old, new = passwords(options, present(options.name), fresh(options.name))
+    options.by = [options.name]
+    answer = ordered(options, key_order("set password", options.name, new), [old])
+    print_answer(options, answer, f"{options.name}: new password")
+    return EX_OK
+
+
+# --- what two people decide -----------------------------------------------------------------------
+
+
+def _declare_role(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--role", choices=ROLES, required=True, help="what the person may order")
+    _declare_one(parser)
+
+
+def _role(options: argparse.Namespace) -> int:
+    order = {"what": "set role", "name": options.name, "role": options.role}
+    print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
     return EX_OK
 
 
 def _unlock(options: argparse.Namespace) -> int:
     answer = ordered(options, {"what": "unlock account", "name": options.name})
-    print_answer(options, answer, f"{options.name}: unlocked")
+    print_answer(options, answer, f"{options.name}: no delay any more")
     return EX_OK
 
 
@@ -59,43 +179,104 @@ def _disable(options: argparse.Namespace) -> int:
     return EX_OK
 
 
+def _enable(options: argparse.Namespace) -> int:
+    answer = ordered(options, {"what": "enable account", "name": options.name})
+    print_answer(options, answer, f"{options.name}: enabled, with the password it had")
+    return EX_OK
+
+
+def _declare_acknowledge(parser: argparse.ArgumentParser) -> None:
+    add_people(parser)
+    add_place(parser)
+
+
+def _acknowledge(options: argparse.Namespace) -> int:
+    number = asked(control_of(options), {"verb": "accounts"})["unacknowledged"]
+    if not number:
+        raise Stop("no account was made without proof since the last time", EX_DATAERR)
+    answer = ordered(options, {"what": "acknowledge accounts", "number": number})
+    print_answer(options, answer, f"staff order {number}: acknowledged")
+    return EX_OK
+
+
 def _list(options: argparse.Namespace) -> int:
     answer = asked(control_of(options), {"verb": "accounts"})
-    rows = [(a["name"], a["role"], _state(a), a["by"]) for a in answer["accounts"]]
-    print_answer(options, answer, table_text(("account", "role", "state", "by"), rows))
+    rows = [(a["name"], a["role"], _state(a), a["key"], a["by"]) for a in answer["accounts"]]
+    head = ("account", "role", "state", "key", "by")
+    print_answer(options, answer, table_text(head, rows))
     return EX_OK
 
 
 def _state(account: dict[str, Any]) -> str:
     if account["disabled"]:
         return "disabled"
-    return "locked" if account["locked"] else "active"
+    if not account["key"]:
+        return "old password"
+    return "delayed" if account["waiting_ms"] else "active"
 
 
+_TWO: Final = "--by m.ng --by a.kim --config link.toml"
 VERBS: Final = {
+    "request": Verb(
+        _declare_request,
+        _request,
+        "the owner chooses a password; a file for the two who confirm it",
+        "request k.lee --out k.lee.request",
+    ),
     "add": Verb(
         _declare_add,
         _add,
-        "a new account; asks for its password",
-        "add k.lee --role supervisor --by m.ng --by a.kim --config link.toml",
+        "a new account from its owner's request; two people",
+        f"add k.lee k.lee.request --fingerprint 1f0c-77aa-0b52-9e4d --role supervisor {_TWO}",
+    ),
+    "reset": Verb(
+        _declare_reset,
+        _reset,
+        "a forgotten password, from the owner's request; two people",
+        f"reset k.lee k.lee.request --fingerprint 1f0c-77aa-0b52-9e4d {_TWO}",
     ),
     "passwd": Verb(
-        _declare_one,
+        _declare_passwd,
         _passwd,
-        "a new password; one's own alone",
-        "passwd k.lee --by k.lee --config link.toml",
+        "a new password, by its owner",
+        "passwd k.lee --config link.toml",
+    ),
+    "role": Verb(
+        _declare_role,
+        _role,
+        "another role; two people",
+        f"role k.lee --role manager {_TWO}",
     ),
     "unlock": Verb(
         _declare_one,
         _unlock,
-        "after five wrong passwords",
-        "unlock k.lee --by m.ng --by a.kim --config link.toml",
+        "no delay after wrong passwords; two people",
+        f"unlock k.lee {_TWO}",
     ),
     "disable": Verb(
         _declare_one,
         _disable,
-        "an account may no longer be used",
-        "disable k.lee --by m.ng --config link.toml",
+        "an account may no longer be used; two people",
+        f"disable k.lee {_TWO}",
+    ),
+    "enable": Verb(
+        _declare_one,
+        _enable,
+        "it may be used again, with its password; two people",
+        f"enable k.lee {_TWO}",
+    ),
+    "acknowledge": Verb(
+        _declare_acknowledge,
+        _acknowledge,
+        "accounts were made at the machine, and two people know",
+        f"acknowledge {_TWO}",
+    ),
+    "recover": Verb(
+        declare_recover,
+        recover,
+        "at the machine, server stopped: nobody can log in",
+        "recover --account m.ng=manager --account k.lee=supervisor --why 'phones lost'"
+        " --config link.toml",
     ),
     "list": Verb(add_place, _list, "all accounts and their state", "list --config link.toml"),
 }

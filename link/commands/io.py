@@ -1,7 +1,8 @@
 """What the server's commands share: exit codes, arguments, passwords, the control socket.
 
-A password is asked for, or read from standard input, and is never an argument: arguments are there
-for every user of the machine to read.
+A password is asked for, or read from standard input or a file, and is never an argument: arguments
+are there for every user of the machine to read. Every command takes them in the order in which it
+asks for them: a present one before a new one, a new one before those of ``--by``.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import argparse
 import getpass
 import json
+import os
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from link.accounts import weakness
 from link.config import ConfigError, LinkConfig, load
 from link.server.control import ask
 from record.arguments import add_config
@@ -38,6 +42,8 @@ _BY_CODE: Final = {
     "E-ACT-001": EX_NOPERM,
     "E-ACT-008": EX_NOPERM,
     "E-ACT-009": EX_NOPERM,
+    "E-ACT-010": EX_TEMPFAIL,
+    "E-ACT-013": EX_NOPERM,
     "E-POOL-023": EX_NOPERM,
     "E-POOL-024": EX_NOPERM,
     "E-SVC-007": EX_NOPERM,
@@ -69,8 +75,19 @@ def add_people(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="who orders it; twice for two",
     )
+    add_passwords(parser)
+
+
+def add_passwords(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--passwords-stdin", action="store_true", help="one line of standard input for each"
+        "--passwords-stdin", action="store_true", help="a line of standard input for each password"
+    )
+    parser.add_argument(
+        "--password-file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="of mode 0400, one for each password, in the order in which they are asked for",
     )
 
 
@@ -101,40 +118,87 @@ def asked(control: Path, request: Mapping[str, Any], timeout_s: float = 15.0) ->
     return answer
 
 
-def ordered(options: argparse.Namespace, order: Mapping[str, Any]) -> dict[str, Any]:
-    """Given by the people of ``--by``; answered when it is durable."""
+def ordered(
+    options: argparse.Namespace, order: Mapping[str, Any], given: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Given by the people of ``--by``; answered when it is durable. ``given`` are their passwords,
+    if they have been asked for."""
     control = control_of(options)
-    by = [[name, password] for name, password in passwords(options)]
+    secrets = passwords(options, *map(present, options.by)) if given is None else given
+    by = [list(pair) for pair in zip(options.by, secrets, strict=True)]
     return asked(control, {"verb": "order", "by": by, "order": order})
 
 
-def passwords(options: argparse.Namespace) -> list[tuple[str, str]]:
-    if options.passwords_stdin:
-        return [(name, read_line(f"no password for {name}")) for name in options.by]
-    return [(name, typed(f"password of {name}: ")) for name in options.by]
+class Asked(NamedTuple):
+    """A password to ask for; a new one is asked for twice."""
+
+    name: str
+    prompt: str
+    new: bool = False
 
 
-def read_line(missing: str) -> str:
+def present(name: str) -> Asked:
+    return Asked(name, f"password of {name}: ")
+
+
+def fresh(name: str) -> Asked:
+    return Asked(name, f"new password of {name}, typed by {name}: ", new=True)
+
+
+def passwords(options: argparse.Namespace, *wanted: Asked) -> list[str]:
+    """One for each, all by the same of the three ways. A new one that will not do is refused."""
+    files = options.password_file
+    if files and options.passwords_stdin:
+        raise Stop("expected --password-file or --passwords-stdin, not both", EX_USAGE)
+    if files and len(files) != len(wanted):
+        names = ", ".join(f"{'new, ' if one.new else ''}{one.name}" for one in wanted)
+        said = f"{len(files)} --password-file; expected {len(wanted)}: {names}"
+        raise Stop(said, EX_USAGE)
+    found = []
+    for at, one in enumerate(wanted):
+        if files:
+            password = _from_file(files[at])
+        elif options.passwords_stdin:
+            password = _read_line(f"no {'new ' if one.new else ''}password for {one.name}")
+        else:
+            password = _typed(one.prompt)
+            if one.new and _typed("once more: ") != password:
+                raise Stop("the two are not the same", EX_DATAERR)
+        wrong = weakness(password, one.name) if one.new else None
+        if wrong is not None:
+            raise Stop(f"new password of {one.name}: {wrong} (E-ACT-003)", EX_DATAERR)
+        found.append(password)
+    return found
+
+
+def _read_line(missing: str) -> str:
     line = "" if sys.stdin is None else sys.stdin.readline(LONGEST_LINE)
     if not line:
         raise Stop(f"standard input: {missing}", EX_NOINPUT)
     return line.rstrip("\r\n")
 
 
-def typed(prompt: str) -> str:
+def _typed(prompt: str) -> str:
     if sys.stdin is None or not sys.stdin.isatty():
-        said = "no terminal to ask for a password; give it on standard input"
+        said = "no terminal to ask for a password; use --passwords-stdin or --password-file"
         raise Stop(said, EX_NOINPUT)
     return getpass.getpass(prompt)
 
 
-def new_password(name: str, *, from_stdin: bool) -> str:
-    if from_stdin:
-        return read_line(f"no new password for {name}")
-    first = typed(f"new password of {name}: ")
-    if typed("once more: ") != first:
-        raise Stop("the two are not the same", EX_DATAERR)
-    return first
+def _from_file(name: str) -> str:
+    """A file that others can read is no secret."""
+    try:
+        with Path(name).open(encoding="utf-8") as stream:
+            held = os.fstat(stream.fileno())
+            if stat.S_IMODE(held.st_mode) != 0o400 or held.st_uid != os.geteuid():
+                mode = f"{stat.S_IMODE(held.st_mode):04o}"
+                said = f"{name}: mode {mode}, user {held.st_uid}; expected 0400 and your own"
+                raise Stop(said, EX_NOPERM)
+            return stream.readline(LONGEST_LINE).rstrip("\r\n")
+    except OSError as error:
+        raise Stop(f"{name}: {error.strerror}", EX_NOINPUT) from None
+    except UnicodeDecodeError:
+        raise Stop(f"{name}: not UTF-8; expected a line with the password", EX_DATAERR) from None
 
 
 def print_answer(options: argparse.Namespace, row: Mapping[str, Any], said: str) -> None:

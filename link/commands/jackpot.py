@@ -1,14 +1,12 @@
 """``underfelt jackpot``: from the lock to the payment, by named people.
 
-Verified by one person, approved by two with different roles, paid; or rejected, which puts the
-jackpot back. Every order is proved with a password and is answered when it is durable.
+Verified by one person, approved by two with different roles, paid; or rejected by two, which puts
+the jackpot back. Every order is proved with a password and is answered when it is durable.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import stat
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,18 +16,17 @@ from msgspec.structs import asdict
 
 from link.commands.io import (
     EX_DATAERR,
-    EX_NOINPUT,
-    EX_NOPERM,
     EX_OK,
     EX_USAGE,
-    LONGEST_LINE,
     Stop,
     add_people,
     add_place,
     asked,
     control_of,
     load_config,
+    ordered,
     passwords,
+    present,
     print_answer,
 )
 from link.commands.report_source import ControlSource
@@ -185,49 +182,15 @@ def _declare_reject(parser: argparse.ArgumentParser) -> None:
 
 def _declare_people(parser: argparse.ArgumentParser) -> None:
     add_people(parser)
-    parser.add_argument(
-        "--password-file",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="of mode 0400, one for each --by, in their order",
-    )
     add_place(parser)
 
 
-def _people(options: argparse.Namespace) -> list[tuple[str, str]]:
-    files = options.password_file
-    if not files:
-        return passwords(options)
-    if options.passwords_stdin:
-        raise Stop("expected --password-file or --passwords-stdin, not both", EX_USAGE)
-    if len(files) != len(options.by):
-        said = f"{len(files)} --password-file for {len(options.by)} --by; expected one for each"
-        raise Stop(said, EX_USAGE)
-    return [(name, _from_file(file)) for name, file in zip(options.by, files, strict=True)]
-
-
-def _from_file(name: str) -> str:
-    """A file that others can read is no secret."""
-    try:
-        with Path(name).open(encoding="utf-8") as stream:
-            held = os.fstat(stream.fileno())
-            if stat.S_IMODE(held.st_mode) != 0o400 or held.st_uid != os.geteuid():
-                mode = f"{stat.S_IMODE(held.st_mode):04o}"
-                said = f"{name}: mode {mode}, user {held.st_uid}; expected 0400 and your own"
-                raise Stop(said, EX_NOPERM)
-            return stream.readline(LONGEST_LINE).rstrip("\r\n")
-    except OSError as error:
-        raise Stop(f"{name}: {error.strerror}", EX_NOINPUT) from None
-    except UnicodeDecodeError:
-        raise Stop(f"{name}: not UTF-8; expected a line with the password", EX_DATAERR) from None
-
-
 def _one(options: argparse.Namespace, order: dict[str, Any], done: str) -> int:
-    if len(options.by) != 1:
-        raise Stop(f"{order['what']}: expected one --by", EX_USAGE)
-    control = control_of(options)
-    answer = _given(control, _people(options)[0], order)
+    wanted = 2 if order["what"] == "reject" else 1
+    if len(options.by) != wanted:
+        many = "two --by, with different roles" if wanted == 2 else "one --by"
+        raise Stop(f"{order['what']}: expected {many}", EX_USAGE)
+    answer = ordered(options, order)
     print_answer(options, {**answer, "award": options.award}, f"{options.award}: {done}")
     return EX_OK
 
@@ -260,7 +223,8 @@ def _approve(options: argparse.Namespace) -> int:
         raise Stop("approve: expected one --by, or two", EX_USAGE)
     control = control_of(options)
     given: list[str] = []
-    for person in _people(options):
+    secrets = passwords(options, *map(present, options.by))
+    for person in zip(options.by, secrets, strict=True):
         try:
             _given(control, person, _order(options, "approve"))
         except Stop as stop:
@@ -303,8 +267,8 @@ VERBS: Final = {
     "reject": Verb(
         _declare_reject,
         _reject,
-        "it was no jackpot: everything goes back",
-        "reject main/1/1 --why 'dead hand' --by m.ng --config link.toml",
+        "it was no jackpot: everything goes back; two people with different roles",
+        "reject main/1/1 --why 'dead hand' --by m.ng --by k.lee --config link.toml",
     ),
 }
 

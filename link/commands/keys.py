@@ -181,14 +181,14 @@ VERBS: Final = {
     "enrol": Verb(
         _declare_enrol,
         _enrol,
-        "admit a table or a sign, or many",
-        "enrol table-7 table-7.pub --by k.lee --config link.toml",
+        "admit a table or a sign, or many; two people",
+        "enrol table-7 table-7.pub --by a.kim --by m.ng --config link.toml",
     ),
     "rotate": Verb(
         _declare_rotate,
         _rotate,
-        "a new key; the old one ends later",
-        "rotate table-7 table-7-new.pub --overlap-hours 24 --by k.lee --config link.toml",
+        "a new key, the old one ends later; two people",
+        "rotate table-7 table-7-new.pub --by a.kim --by m.ng --config link.toml",
     ),
     "revoke": Verb(
         _declare_revoke,

@@ -115,6 +115,7 @@ def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
     rows = [f"{status['server']}: {word}, {status['tables']} tables, {status['store']}"]
     if status["trouble"]:
         rows.append(f"  trouble: {status['trouble']}")
+    rows += [f"  ALARM: {text}" for text in status["standing"]]
     for at in status["endpoints"]:
         rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
     if status["test_mode"]:
@@ -130,8 +131,8 @@ VERBS: Final = {
     "init": Verb(
         declare_init,
         init,
-        "a folder with configuration, keys, store and the first account",
-        "init /srv/link --account m.ng",
+        "a folder with configuration, keys, store and the first accounts",
+        "init /srv/link --account m.ng=manager --account k.lee=supervisor",
     ),
     "install": Verb(
         declare_install,

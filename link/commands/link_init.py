@@ -1,6 +1,7 @@
 """``underfelt link init DIR``: everything a server needs to run on SQLite, and nothing by default.
 
-There is no default account: the first one is a manager whose password is asked for.
+There is no default account: the first ones, at least two with different roles, are named, and each
+owner types a password.
 """
 
 from __future__ import annotations
@@ -8,26 +9,20 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import time
 from pathlib import Path
 from typing import Final
 
 import zmq
 
-from link import accounts
-from link.accounts import AccountRefused
-from link.commands.io import EX_CANTCREAT, EX_DATAERR, EX_OK, Stop, new_password, print_answer
+from link.commands.accounts_local import add_accounts, found, made, now_ms, stated
+from link.commands.io import EX_CANTCREAT, EX_DATAERR, EX_OK, Stop, print_answer
 from link.config import load
-from link.ledger.ledger import Ledger
-from link.ledger.orders import SERVER
-from link.registry import Stamp
 from link.rows import AccountRow
 from link.sealing import WORD
 from link.store import open_store
 from link.store.errors import StoreError
 from record.link.keys import fingerprint, write_pair, write_word
 
-FIRST_ROLE: Final = "manager"
 TEMPLATE: Final = """\
 # The progressive-link server. Every key is described in docs/operations/link.md; unknown ones are
 # refused. Relative paths begin at this file's folder.
@@ -61,10 +56,7 @@ secret_key = "link.key"
 
 def declare_init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="made if it is not there; must be empty")
-    parser.add_argument("--account", metavar="NAME", required=True, help="the first manager")
-    parser.add_argument(
-        "--password-stdin", action="store_true", help="read its password from standard input"
-    )
+    add_accounts(parser)
     parser.add_argument("--store", default="sqlite:link.db", help="or postgresql://...")
     parser.add_argument("--name", default="link-1", help="the server's name (link-1)")
     parser.add_argument("--address", default="127.0.0.1", help="where it listens (127.0.0.1)")
@@ -74,7 +66,8 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
 
 def init(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
-    account = _first_account(options.account, from_stdin=options.password_stdin)
+    people, at_ms = stated(options), now_ms()
+    rows = made(options, people, at_ms)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -95,50 +88,26 @@ def init(options: argparse.Namespace) -> int:
         raise Stop(f"{error.filename or folder}: {error.strerror}", EX_CANTCREAT) from None
     except ValueError as error:
         raise Stop(str(error), EX_DATAERR) from None
-    _make_store(store, account)
+    _make_store(store, rows, at_ms)
     mark = fingerprint(public.decode())
     said = (
-        f"{folder}: link.toml, link.key, link.pub, seal.key, store, account {account.name}\n"
+        f"{folder}: link.toml, link.key, link.pub, seal.key, store, accounts {', '.join(people)}\n"
         f"tables need link.pub; its fingerprint is {mark}\n"
-        f"underfelt link --config {folder / 'link.toml'}"
+        f"underfelt link --config {folder / 'link.toml'}\n"
+        "then two people acknowledge the first accounts: underfelt accounts acknowledge"
     )
-    row = {"config": str(folder / "link.toml"), "account": account.name, "fingerprint": mark}
+    row = {"config": str(folder / "link.toml"), "accounts": people, "fingerprint": mark}
     print_answer(options, row, said)
     return EX_OK
 
 
-def _first_account(name: str, *, from_stdin: bool) -> AccountRow:
-    password = new_password(name, from_stdin=from_stdin)
-    wrong = accounts.weakness(password, name)
-    if wrong is not None:
-        raise Stop(f"password: {wrong} (E-ACT-003)", EX_DATAERR)
-    hashed = accounts.hashed(password, secrets.token_bytes(accounts.SALT_BYTES))
-    try:
-        return accounts.added({}, name, FIRST_ROLE, hashed, Stamp("link init", _now_ms()))
-    except AccountRefused as error:
-        raise Stop(str(error), EX_DATAERR) from None
-
-
-def _make_store(where: str, account: AccountRow) -> None:
-    """The first order of record says who was given the first account."""
+def _make_store(where: str, rows: list[AccountRow], at_ms: int) -> None:
+    """The first order of record says who was given the first accounts."""
     try:
         store = open_store(where, create=True)
         try:
-            store.migrate(at_ms=account.at_ms)
-            saved = store.load()
-            if saved.accounts:
-                raise Stop(
-                    f"{store.place}: has accounts already; copy the first server's folder", 73
-                )
-            epoch = store.lead("link init", 1_000)
-            if epoch is None:
-                raise Stop(f"{store.place}: another server leads", 75)
-            ledger = Ledger((), saved)
-            ledger.note("add account", f"{account.name}, {account.role}", (SERVER,), account.at_ms)
-            group = ledger.group(epoch)
-            group.accounts[account.name] = account
-            store.commit(group)
-            store.resign(epoch)
+            store.migrate(at_ms=at_ms)
+            found(store, rows, "first set-up", at_ms, first=True)
         finally:
             store.close()
     except StoreError as error:
@@ -151,7 +120,3 @@ def _write(path: Path, text: str) -> None:
         stream.write(text)
         stream.flush()
         os.fsync(descriptor)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

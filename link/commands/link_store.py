@@ -8,6 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from nacl.signing import SigningKey
+
 from link import accounts
 from link.accounts import AccountRefused
 from link.commands.io import (
@@ -20,12 +22,14 @@ from link.commands.io import (
     asked,
     load_config,
     passwords,
+    present,
     print_answer,
 )
 from link.ledger.errors import PoolError
 from link.ledger.ledger import Ledger
 from link.ledger.orders import Person, Restore
-from link.rows import Group, Saved
+from link.rows import AccountRow, Group, Saved
+from link.staff import Register
 from link.store import open_store
 from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup
@@ -35,6 +39,7 @@ from record.arguments import add_config
 from record.places import LINK
 
 LONG_S: Final = 3_600.0
+Signer = tuple[AccountRow, SigningKey]
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -48,15 +53,24 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
 
 def check(options: argparse.Namespace) -> int:
     """The server must not be running on a SQLite store: it keeps the file to itself."""
-    store = _opened(load_config(options.config).store)
+    config = load_config(options.config)
+    store = _opened(config.store)
     try:
         counts = asdict(store.check())
+        register = Register().read(store.staff()).compare(store.load().accounts)
+        register.search(store.events(table=""), store.steps())
     except StoreError as error:
         raise Stop(str(error), error.exit_code) from None
     finally:
         store.close()
-    listed = ", ".join(f"{value} {name}" for name, value in counts.items() if name != "chain")
-    print_answer(options, counts, f"sound: {listed}\nchain {counts['chain']}")
+    if register.findings:
+        lines = [f"{config.store}: {text} (E-ACT-013)" for text in register.findings]
+        raise Stop("\n".join(lines), EX_DATAERR)
+    counts |= {"staff_orders": register.number, "staff_head": register.head}
+    heads = ("chain", "staff_head")
+    listed = ", ".join(f"{value} {name}" for name, value in counts.items() if name not in heads)
+    said = f"sound: {listed}\nchain {counts['chain']}"
+    print_answer(options, counts, f"{said}\nstaff orders {register.number}:{register.head}")
     return EX_OK
 
 
@@ -112,12 +126,18 @@ def declare_restore(parser: argparse.ArgumentParser) -> None:
 def restore(options: argparse.Namespace) -> int:
     """Tables send again what the backup did not have; people of the backup's accounts answer."""
     config = load_config(options.config)
-    given = passwords(options)
+    words = passwords(options, *map(present, options.by))
 
     def explain(saved: Saved, epoch: int) -> Group:
-        people = _people(saved, given)
+        signers = _signers(saved, options.by, words)
+        people = [Person(account.name, account.role) for account, _ in signers]
         ledger = Ledger((), saved)
-        ledger.order(Restore(options.why), people, _now_ms())
+        ledger.order(
+            Restore(options.why),
+            people,
+            _now_ms(),
+            lambda text: tuple(secret.sign(text).signature.hex() for _, secret in signers),
+        )
         return ledger.group(epoch)
 
     store = _opened(config.store, create=True)
@@ -135,19 +155,21 @@ def restore(options: argparse.Namespace) -> int:
     return EX_OK
 
 
-def _people(saved: Saved, given: list[tuple[str, str]]) -> list[Person]:
+def _signers(saved: Saved, names: list[str], words: list[str]) -> list[Signer]:
     known = {account.name: account for account in saved.accounts}
     found = []
-    for name, password in given:
+    for name, password in zip(names, words, strict=True):
         account = known.get(name)
-        if account is None or not accounts.fits(account, password):
-            raise Stop("wrong name or password, or the account is locked (E-ACT-001)", EX_NOPERM)
-        found.append(account)
+        secret = accounts.proved(account, password)
+        if account is None or secret is None:
+            said = "wrong name or password, or the account is disabled (E-ACT-001)"
+            raise Stop(said, EX_NOPERM)
+        found.append((account, secret))
     try:
-        accounts.check_authority("restore", tuple(found), known)
+        accounts.check_authority("restore", tuple(account for account, _ in found))
     except AccountRefused as error:
         raise Stop(str(error), EX_NOPERM) from None
-    return [Person(account.name, account.role) for account in found]
+    return found
 
 
 def _opened(where: str, *, create: bool = False) -> SqlStore:

@@ -59,6 +59,17 @@ def _must(held: Held, *states: AwardState) -> None:
         )
 
 
+def _must_be_wagered(state: State, held: Held) -> None:
+    """The round may be void since the last step."""
+    if not state.journals[held.journal].rounds[held.round].wagered(held.seat):
+        raise PoolError(
+            "E-POOL-022",
+            f"award {held.award}: the wager of seat {held.seat} in round {held.round} was reversed "
+            f"while the award was {held.state}; do not hand over the money; two people reject it "
+            f"(underfelt jackpot reject {held.award})",
+        )
+
+
 # --- people -------------------------------------------------------------------------------------
 
 
@@ -73,8 +84,7 @@ def approve(state: State, order: Approve, by: Person) -> list[Reply]:
     """Two people of different roles, one after the other."""
     held = find(state, order.award)
     _must(held, "verified")
-    if not state.journals[held.journal].rounds[held.round].wagered(held.seat):
-        raise PoolError("E-POOL-022", f"award {held.award}: its wager went back; reject it")
+    _must_be_wagered(state, held)
     account, role = held.first
     if not account:
         held.first = (by.account, by.role)
@@ -93,15 +103,18 @@ def approve(state: State, order: Approve, by: Person) -> list[Reply]:
 def pay(state: State, order: Pay, by: Person) -> list[Reply]:
     held = find(state, order.award)
     _must(held, "approved")
+    _must_be_wagered(state, held)
     state.move(state.level_of(held), PENDING, PAID, to_units(held.cents), "paid", award=held.award)
     state.step(held, "paid", by.account, by.role, order.note)
     return [changed(held)]
 
 
-def reject(state: State, order: Reject, by: Person) -> list[Reply]:
+def reject(state: State, order: Reject, people: tuple[Person, ...]) -> list[Reply]:
+    """The step names the first of the two; its note the second."""
     held = find(state, order.award)
     _must(held, "claimed", "locked", "verified", "approved")
-    return _undo(state, held, "rejected", by, order.why)
+    others = "".join(f"; with {other.account} ({other.role})" for other in people[1:])
+    return _undo(state, held, "rejected", people[0], order.why + others)
 
 
 # --- the table ----------------------------------------------------------------------------------

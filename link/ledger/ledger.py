@@ -8,7 +8,6 @@ fails the process stops or builds a new ledger from the store: nothing is rolled
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -21,17 +20,26 @@ from link.ledger import (
     invariants,
     journals,
     mystery,
-    pools,
     selections,
 )
 from link.ledger import orders as o
+from link.ledger.carrying import carry_out
 from link.ledger.errors import PoolError
 from link.ledger.level import LevelMeters
 from link.ledger.loading import load
 from link.ledger.mystery import Sealer
 from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Person
-from link.ledger.pools import check_plan, digest
-from link.ledger.state import NO_WITNESS, REMEMBERED_HASHES, Journal, Poison, Reply, State
+from link.ledger.pools import check_change, check_plan, digest
+from link.ledger.state import (
+    NO_WITNESS,
+    REMEMBERED_HASHES,
+    Greeting,
+    Journal,
+    Poison,
+    Reply,
+    Sign,
+    State,
+)
 from link.ledger.terms import Pool, PoolTerms, check_pools
 from link.rows import EventRow, Group, Saved
 from record.link import events as ev
@@ -42,24 +50,10 @@ from record.outside import printable
 Recall = Callable[[str, int], str | None]
 """The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
-TWO_PEOPLE: Final = (o.Resume, o.Retire, o.Restore, o.Change, o.Transfer, o.Close)
-OWN: Final = (o.Open, o.Link, o.Draw, o.Select, o.LockTies, o.Propose, o.Halt, o.Alarm)
-"""The server gives these itself."""
 NOBODY: Final = PoolTerms(tables={})
 NotContributed = ev.Reversed | ev.Claimed | ev.Withdrawn | ev.RoundPlayed | ev.SelectionWanted
 
 _given: Final = msgspec.json.Decoder(Given)
-
-
-@dataclass(frozen=True, slots=True)
-class Greeting:
-    """The answer to a ``Hello``: a ``Welcome`` with ``n`` and then the replies, or a refusal."""
-
-    n: int
-    refused: Refused | None = None
-    replies: list[Reply] = field(default_factory=list)
-    seq: int = 0
-    """The record whose hash the table must tell again; 0: none."""
 
 
 class Ledger:
@@ -342,24 +336,26 @@ class Ledger:
 
     # --- orders ---------------------------------------------------------------------------------
 
-    def order(self, order: Order, by: Person | Sequence[Person], at_ms: int) -> list[Reply]:
-        """Raises ``PoolError`` if it cannot be; otherwise it is recorded and done."""
+    def order(
+        self,
+        order: Order,
+        by: Person | Sequence[Person],
+        at_ms: int,
+        sign: Sign | None = None,
+    ) -> list[Reply]:
+        """Raises ``PoolError`` if it cannot be; otherwise it is recorded and done. ``sign`` gives
+        the proofs of the people."""
         people = (by,) if isinstance(by, Person) else tuple(by)
-        what = type(order).__name__.lower()
-        if isinstance(order, OWN):
-            raise PoolError("E-POOL-029", f"{what} is not an order of people")
-        wanted = 2 if isinstance(order, TWO_PEOPLE) else 1
-        different = len({p.account for p in people}) == len({p.role for p in people}) == wanted
-        if len(people) != wanted or not different or not all(p.role for p in people):
-            many = "two people with different roles" if wanted == 2 else "one person with a role"
-            raise PoolError("E-POOL-023", f"{what} needs {many}")
+        o.check_people(order, people)
         if isinstance(order, o.Change):
-            pools.check_change(self.state, order)
-        replies = self._given(order, people, at_ms)
+            check_change(self.state, order)
+        replies = self._given(order, people, at_ms, sign)
         self._draw(at_ms)
         return replies
 
-    def _given(self, order: Order, by: tuple[Person, ...], at_ms: int) -> list[Reply]:
+    def _given(
+        self, order: Order, by: tuple[Person, ...], at_ms: int, sign: Sign | None = None
+    ) -> list[Reply]:
         state = self.state
         body = msgspec.json.encode(Given(by, order))
         try:
@@ -367,61 +363,26 @@ class Ledger:
         except msgspec.ValidationError as error:
             raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {error}") from None
         state.at_ms = at_ms
-        replies = self._do(order, by[0])
+        replies = carry_out(state, order, by, self._sealer)
         state.last_order += 1
+        if sign is not None:
+            body = state.signed(body, at_ms, sign)
+        elif isinstance(order, o.Found):
+            state.staffed(body, at_ms)
         state.record(body, at_ms)
         return replies
 
-    def _do(self, order: Order, by: Person) -> list[Reply]:
-        """One order; ``PoolError`` before anything has changed."""
-        state = self.state
-        state.settle()
-        match order:
-            case o.Verify():
-                return awards.verify(state, order, by)
-            case o.Approve():
-                return awards.approve(state, order, by)
-            case o.Pay():
-                return awards.pay(state, order, by)
-            case o.Reject():
-                return awards.reject(state, order, by)
-            case o.LockTies():
-                return claims.lock_waiting(state, state.pool(order.pool))
-            case o.Accept():
-                journals.accept(state, order, by)
-            case o.Resume():
-                journals.resume(state, order)
-            case o.Retire():
-                journals.retire(state, order)
-            case o.Restore():
-                journals.restore(state, order)
-            case o.Propose():
-                journals.propose(state, order)
-            case o.Halt():
-                journals.halt(state, order)
-            case o.Open():
-                pools.open_level(state, order)
-            case o.Change():
-                pools.change(state, order)
-            case o.Link():
-                pools.link(state, order)
-            case o.Transfer():
-                pools.transfer(state, order)
-            case o.Close():
-                pools.close(state, order)
-            case o.Draw():
-                mystery.drawn(state, order, self._sealer)
-            case o.Select():
-                return selections.drawn(state, order)
-            case o.Alarm():
-                state.alarm(order.code, order.table, order.text)
-            case o.Note():
-                pass
-        return []
-
     def note(self, topic: str, text: str, by: Sequence[Person], at_ms: int) -> None:
-        """For the record, by whoever gave the order that the server carries out."""
+        """For the record, by the server itself."""
         self._given(o.Note(topic, text), tuple(by), at_ms)
+
+    def office(self, text: str, by: Sequence[Person], at_ms: int, sign: Sign) -> None:
+        """What people ordered about accounts and keys, which the office carries out."""
+        self._given(o.Office(text), tuple(by), at_ms, sign)
+
+    def found(self, order: o.Found, by: Person, at_ms: int) -> None:
+        """Accounts without proof, at the machine or at an upgrade."""
+        self._given(order, (by,), at_ms)
 
     def alarm(self, code: str, table: str, text: str, at_ms: int) -> None:
         """Of record, like everything else that the server says."""
@@ -450,7 +411,8 @@ class Ledger:
         then stands among the rows."""
         if not row.table:
             given = _given.decode(row.body)
-            return self._given(given.order, given.by, row.received_ms)
+            sign = (lambda _: given.proofs) if given.proofs else None
+            return self._given(given.order, given.by, row.received_ms, sign)
         event = Event(row.n, row.seq, row.hash, row.at_ms, body_of(row.body))
         journal = self.state.journals[row.journal]
         return self._apply(journal, event, row.received_ms, row.body) or []

@@ -20,7 +20,7 @@ def load(saved: Saved, pools: Sequence[Pool], sealer: Sealer | None) -> State:
     state = State()
     state.event, state.last_order = saved.last_event + 1, saved.last_order
     state.last_entry, state.last_alarm = saved.last_entry, saved.last_alarm
-    state.chain = saved.chain
+    state.chain, state.staff, state.staff_head = saved.chain, saved.staff, saved.staff_head
     _levels(state, saved, sealer)
     _journals(state, saved)
     for pool in pools:

@@ -1,7 +1,8 @@
 """Orders: what people, the clock and the server itself decide. Each becomes an event of record.
 
 An order stands among the events as table ``""``, journal ``""``; its body is JSON,
-``{"by": [[account, role], ...], "order": {"what": ...}}``. State is the fold of all events.
+``{"by": [[account, role], ...], "order": {"what": ...}, "proofs": [...]}``. State is the fold of
+all events. ``proofs`` are the signatures of the people; the server's own orders have none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from link.ledger.errors import PoolError
 from link.ledger.terms import PoolTerms, Terms
 from record.link.events import Cents, Count, Round, Seat, Word
 from record.link.messages import AwardId, Code, Hash, JournalId, Text
@@ -30,6 +32,8 @@ class Person(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
 SERVER: Final = Person("server")
 CLOCK: Final = Person("clock")
 CONFIGURATION: Final = Person("configuration")
+MACHINE: Final = Person("machine")
+"""Someone at the machine with the server stopped."""
 
 
 class OrderBody(
@@ -142,7 +146,30 @@ class Note(OrderBody, frozen=True, tag="note"):
     text: Annotated[str, msgspec.Meta(max_length=60_000)]
 
 
+class Office(OrderBody, frozen=True, tag="office"):
+    """Accounts or keys were changed: ``text`` is the order's JSON (``link.server.orders``)."""
+
+    text: Annotated[str, msgspec.Meta(max_length=60_000)]
+
+
 # --- given by the server and the clock ------------------------------------------------------------
+
+
+class Founded(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """``[name, role, key]``: an account, and its public key in hexadecimal."""
+
+    name: Word
+    role: Word
+    key: str
+
+
+class Found(OrderBody, frozen=True, tag="found"):
+    """Accounts were made or replaced without proof: at the machine, or by the upgrade of a store
+    from before keys. Two people must acknowledge it."""
+
+    accounts: tuple[Founded, ...]
+    why: Why
+    upgrade: bool = False
 
 
 class Open(OrderBody, frozen=True, tag="open"):
@@ -225,6 +252,8 @@ Order = (
     | Transfer
     | Close
     | Note
+    | Office
+    | Found
     | Open
     | Draw
     | Select
@@ -235,8 +264,28 @@ Order = (
 )
 
 
-class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+TWO_PEOPLE: Final = (Reject, Resume, Retire, Restore, Change, Transfer, Close)
+"""What changes a pool, or who is heard, needs two people with different roles."""
+OWN: Final = (Open, Link, Draw, Select, LockTies, Propose, Halt, Alarm, Office, Found)
+"""The server gives these itself."""
+
+
+def check_people(order: Order, people: tuple[Person, ...]) -> None:
+    what = type(order).__name__.lower()
+    if isinstance(order, OWN):
+        raise PoolError("E-POOL-029", f"{what} is not an order of people")
+    wanted = 2 if isinstance(order, TWO_PEOPLE) else 1
+    different = len({p.account for p in people}) == len({p.role for p in people}) == wanted
+    if len(people) != wanted or not different or not all(p.role for p in people):
+        many = "two people with different roles" if wanted == 2 else "one person with a role"
+        raise PoolError("E-POOL-023", f"{what} needs {many}")
+
+
+class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An order as it stands in an event row."""
 
     by: tuple[Person, ...]
     order: Order
+    proofs: tuple[str, ...] = ()
+    """Signatures in hexadecimal, one for each of ``by``; over ``link.rows.staff_text`` of this body
+    without them."""

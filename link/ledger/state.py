@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from link.ledger.errors import LedgerBroken, PoolError
 from link.ledger.level import Level, Sum
@@ -29,10 +32,14 @@ from link.rows import (
     JournalRow,
     JournalState,
     chain_of,
+    staff_head,
+    staff_text,
 )
 from record.link.events import SelectionWanted
-from record.link.messages import Event, FromServer, MeterValue
+from record.link.messages import Event, FromServer, MeterValue, Refused
 
+Sign = Callable[[bytes], tuple[str, ...]]
+"""The signatures of those who give an order, over the text they sign."""
 Reply = tuple[str, FromServer]
 """The table it goes to, and the message. To be sent after the commit."""
 
@@ -208,6 +215,17 @@ class PoolState:
         return () if self.closed else tuple(level.meter() for level in self.levels)
 
 
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """The answer to a ``Hello``: a ``Welcome`` with ``n`` and then the replies, or a refusal."""
+
+    n: int
+    refused: Refused | None = None
+    replies: list[Reply] = field(default_factory=list)
+    seq: int = 0
+    """The record whose hash the table must tell again; 0: none."""
+
+
 class State:
     """``event`` is the id of the event that is being applied, or the next one."""
 
@@ -222,7 +240,9 @@ class State:
         """Of the rounds that are remembered."""
         self.event = 1
         self.last_order = self.last_entry = self.last_alarm = 0
-        self.chain = ""
+        self.chain = self.staff_head = ""
+        self.staff = 0
+        """Number and head of the chain of staff orders."""
         self.at_ms = 0
         """When the event being applied was received."""
         self.unsettled: list[PoolState] = []
@@ -379,6 +399,18 @@ class State:
 
     # --- the record -----------------------------------------------------------------------------
 
+    def signed(self, body: bytes, at_ms: int, sign: Sign) -> bytes:
+        """The order with the proofs of the people who give it, next in the chain."""
+        proofs = sign(staff_text(self.staff_head, self.staff + 1, at_ms, body))
+        body = b'%b,"proofs":%b}' % (body[:-1], msgspec.json.encode(proofs))
+        self.staffed(body, at_ms)
+        return body
+
+    def staffed(self, body: bytes, at_ms: int) -> None:
+        """One more in the chain of staff orders."""
+        self.staff += 1
+        self.staff_head = staff_head(self.staff_head, self.staff, at_ms, body)
+
     def record(
         self,
         body: bytes,
@@ -387,7 +419,8 @@ class State:
         message: Event | None = None,
     ) -> None:
         """The event of record; without a journal an order."""
-        table, name, n, seq, hash, at_ms = "", "", self.last_order, 0, "", received_ms
+        table, name, n, at_ms = "", "", self.last_order, received_ms
+        seq, hash = self.staff, self.staff_head
         if journal is not None and message is not None:
             table, name, n = journal.table, journal.journal, message.n
             seq, hash, at_ms = message.seq, message.hash, message.at_ms

@@ -18,13 +18,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from nacl.signing import SigningKey
+
 from link import accounts
 from link.accounts import AccountRefused
 from link.rows import AccountRow
 from link.server.bridge import Answer, Bridge
 from link.server.log import Log
 from link.server.office import WRONG
-from link.server.orders import read_order
+from link.server.orders import AdoptKey, read_order
 from record.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20
@@ -148,29 +150,51 @@ class Control:
                 isinstance(pair, list) and len(pair) == 2 and all(isinstance(s, str) for s in pair)
             ):
                 return {"error": "E-SVC-001", "text": "by: expected [account, password]"}
-            people.append(self._proved(pair[0], pair[1]))
-        stated = _without_password(raw)
+            people.append((pair[0], self._proved(pair[0], pair[1], uid)))
         try:
-            order = read_order(json.dumps(stated).encode())
+            order = read_order(json.dumps(raw).encode())
         except ValueError as error:
             return {"error": "E-ACT-007", "text": f"order: {error}"}
-        answer = self._bridge.ask("order", {"order": order, "people": tuple(people)})
+        given = {"order": order, "signers": tuple(people), "source": uid}
+        answer = self._bridge.ask("order", given)
         done = answer.get("error", "done")
         what = str(raw.get("what", ""))[:40]
-        self._log.info(f"order {what!r} by {' and '.join(people)}: {done}", uid=uid)
+        names = " and ".join(name for name, _ in people)
+        self._log.info(f"order {what!r} by {names}: {done}", uid=uid)
         return answer
 
-    def _proved(self, name: str, password: str) -> str:
+    def _proved(self, name: str, password: str, source: int) -> SigningKey:
+        """The key that the password makes."""
         with self._one_guess:
-            answer = self._bridge.ask("account", {"name": name})
-            if "error" in answer:
-                raise AccountRefused(answer["error"], answer["text"])
+            answer = self._asked("account", {"name": name, "source": source})
+            if answer["waiting_ms"]:
+                seconds = -(-answer["waiting_ms"] // 1_000)
+                said = f"too many wrong passwords; try again in {seconds} s, or two others unlock"
+                raise AccountRefused("E-ACT-010", said)
             account: AccountRow | None = answer["account"]
-            if accounts.fits(account, password):
-                return name
-            self._bridge.ask("failed", {"name": name})
+            secret = accounts.proved(account, password)
+            if secret is None and account is not None and accounts.fits_old(account, password):
+                secret = self._adopted(account, password)
+            if secret is not None:
+                return secret
+            self._asked("failed", {"name": name, "source": source})
             self._log.warning(f"wrong password for {name[:32]!r}", fault_code="E-ACT-001")
         raise AccountRefused("E-ACT-001", WRONG)
+
+    def _adopted(self, account: AccountRow, password: str) -> SigningKey:
+        """The first password of an account from before keys makes its key."""
+        salt = secrets.token_bytes(accounts.SALT_BYTES)
+        credential, secret = accounts.made(password, salt)
+        proof = accounts.ownership(account.name, secret)
+        order = AdoptKey(account.name, credential.key, proof, credential.salt)
+        self._asked("adopt", {"order": order, "key": secret})
+        return secret
+
+    def _asked(self, verb: str, given: Mapping[str, Any]) -> Answer:
+        answer = self._bridge.ask(verb, given)
+        if "error" in answer:
+            raise AccountRefused(answer["error"], answer["text"])
+        return answer
 
 
 def _turn_away(connection: socket.socket) -> None:
@@ -181,21 +205,6 @@ def _turn_away(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_WR)
         while connection.recv(LONGEST):
             pass
-
-
-def _without_password(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The hash in place of the password; a hash from outside is not taken."""
-    order = dict(raw)
-    if order.get("what") not in ("add account", "set password"):
-        return order
-    password, name = order.pop("password", None), order.get("name")
-    if "scrypt" in order or not isinstance(password, str) or not isinstance(name, str):
-        raise AccountRefused("E-ACT-003", "expected name and password as texts")
-    wrong = accounts.weakness(password, name)
-    if wrong is not None:
-        raise AccountRefused("E-ACT-003", f"password: {wrong}")
-    order["scrypt"] = accounts.hashed(password, secrets.token_bytes(accounts.SALT_BYTES))
-    return order
 
 
 def _peer_uid(connection: socket.socket) -> int:

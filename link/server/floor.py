@@ -16,7 +16,7 @@ import msgspec
 
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER, Order, Person
-from link.ledger.state import Poison, Reply
+from link.ledger.state import Poison, Reply, Sign
 from link.rows import KeyRow
 from link.server.gate import Alarms
 from link.server.sessions import Peer, Session, Sessions
@@ -251,9 +251,9 @@ class Floor:
 
     # --- people, time ----------------------------------------------------------------------------
 
-    def order(self, order: Order, by: Person | Sequence[Person]) -> None:
+    def order(self, order: Order, by: Person | Sequence[Person], sign: Sign | None = None) -> None:
         """``PoolError`` if it cannot be; then nothing has changed."""
-        self._reply(self.ledger.order(order, by, self.now_ms))
+        self._reply(self.ledger.order(order, by, self.now_ms, sign))
 
     def tick(self) -> None:
         due = self.ledger.due_ms()

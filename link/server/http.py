@@ -54,7 +54,8 @@ def answer(path: str, bridge: Bridge) -> tuple[int, str]:
     try:
         status = bridge.ask("status", timeout_s=3.0)
         if path == "/health":
-            return 200, "leading\n" if status["leading"] else "standing by\n"
+            word = "leading\n" if status["leading"] else "standing by\n"
+            return 200, word + "".join(f"ALARM: {text}\n" for text in status["standing"])
         if path == "/leading":
             return (200, "leading\n") if status["leading"] else (503, "standing by\n")
         return 200, metrics(status, bridge.ask("meters", timeout_s=3.0), resident_bytes())

@@ -24,6 +24,7 @@ def metrics(status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes
         "underfelt_link_leading": int(status["leading"]),
         "underfelt_link_epoch": status["epoch"],
         "underfelt_link_tables": status["tables"],
+        "underfelt_link_standing_alarms": len(status["standing"]),
         "underfelt_link_resident_bytes": resident_bytes,
     }
     for metric, value in gauges.items():

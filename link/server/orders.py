@@ -18,6 +18,7 @@ from record.link.events import Count, Word
 DAY_MS: Final = 86_400_000
 MOST_KEYS: Final = 2_000
 KeyText = Annotated[str, msgspec.Meta(min_length=40, max_length=40)]
+Hex64 = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class NewKey(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -50,25 +51,58 @@ class RevokeKey(OrderBody, frozen=True, tag="revoke key"):
     why: Why
 
 
-class AddAccount(OrderBody, frozen=True, tag="add account"):
+class AccountOrder(OrderBody, frozen=True):
+    """``name`` is the account that the order is about."""
+
     name: Word
+
+
+class KeyOrder(AccountOrder, frozen=True):
+    """What the owner made of the new password, and nobody else can: ``proof`` is his signature."""
+
+    key: Hex64
+    proof: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{128}$")]
+    salt: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{32})?$")] = ""
+    """Left out of the record: with it a password could be guessed from a copy."""
+
+
+class AddAccount(KeyOrder, frozen=True, tag="add account", kw_only=True):
     role: Word
-    scrypt: str
 
 
-class SetPassword(OrderBody, frozen=True, tag="set password"):
-    """Also unlocks; one's own alone, anybody else's by two people."""
-
-    name: Word
-    scrypt: str
+class ResetAccount(KeyOrder, frozen=True, tag="reset account"):
+    """Another key for an account whose owner forgot the password."""
 
 
-class UnlockAccount(OrderBody, frozen=True, tag="unlock account"):
-    name: Word
+class SetPassword(KeyOrder, frozen=True, tag="set password"):
+    """Another key, by the owner alone, proved with the old one."""
 
 
-class DisableAccount(OrderBody, frozen=True, tag="disable account"):
-    name: Word
+class AdoptKey(KeyOrder, frozen=True, tag="adopt key"):
+    """The first key of an account from before keys: given by the server when its owner has typed
+    the old password."""
+
+
+class SetRole(AccountOrder, frozen=True, tag="set role"):
+    role: Word
+
+
+class UnlockAccount(AccountOrder, frozen=True, tag="unlock account"):
+    """Takes back the delays after wrong passwords."""
+
+
+class DisableAccount(AccountOrder, frozen=True, tag="disable account"):
+    pass
+
+
+class EnableAccount(AccountOrder, frozen=True, tag="enable account"):
+    """With the password that it had."""
+
+
+class AcknowledgeAccounts(OrderBody, frozen=True, tag="acknowledge accounts"):
+    """Two people know that accounts were made without proof, up to this number of the chain."""
+
+    number: Count
 
 
 MoneyOrder = (
@@ -86,11 +120,23 @@ MoneyOrder = (
     | money.Note
 )
 OfficeOrder = (
-    EnrolKeys | RotateKey | RevokeKey | AddAccount | SetPassword | UnlockAccount | DisableAccount
+    EnrolKeys
+    | RotateKey
+    | RevokeKey
+    | AddAccount
+    | ResetAccount
+    | SetPassword
+    | SetRole
+    | UnlockAccount
+    | DisableAccount
+    | EnableAccount
+    | AcknowledgeAccounts
 )
 PersonOrder = MoneyOrder | OfficeOrder
+Recorded = OfficeOrder | AdoptKey
 
 _decoder: Final[msgspec.json.Decoder[PersonOrder]] = msgspec.json.Decoder(PersonOrder)
+_recorded: Final[msgspec.json.Decoder[Recorded]] = msgspec.json.Decoder(Recorded)
 _encoder: Final = msgspec.json.Encoder()
 
 
@@ -106,10 +152,15 @@ def what_of(order: PersonOrder) -> str:
     return str(order.__struct_config__.tag)
 
 
-def for_the_record(order: OfficeOrder) -> list[str]:
-    """JSON for the events, in pieces that fit; the hash of a password is not among it."""
-    if isinstance(order, AddAccount | SetPassword):
-        order = msgspec.structs.replace(order, scrypt="")
+def read_record(text: str) -> Recorded:
+    """An order about accounts or keys as the record has it; ``ValueError`` if it is none."""
+    return _recorded.decode(text)
+
+
+def for_the_record(order: Recorded) -> list[str]:
+    """JSON for the events, in pieces that fit."""
+    if isinstance(order, KeyOrder):
+        order = msgspec.structs.replace(order, salt="")
     if isinstance(order, EnrolKeys):
         pieces = [order.keys[at : at + 500] for at in range(0, len(order.keys), 500)]
         return [

@@ -396,11 +396,11 @@ class Server:
             sealer=self._means.sealer,
             chance=self._means.chance,
         )
+        self.office.begin(ledger, saved, store.staff(), now)
         ledger.open(now)
         group = ledger.group(self._keeper.epoch)
         if group:
             self._keeper.commit(group)
-        self.office.load(saved)
         self.gate.refresh(now)
         return ledger
 

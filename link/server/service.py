@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import asdict
 
-from link.accounts import AccountRefused, is_disabled
+from link.accounts import AccountRefused, is_disabled, key_of, mark, waiting_ms
 from link.ledger.errors import PoolError
 from link.registry import KeyRefused, is_valid
 from link.rows import AccountRow, KeyRow
@@ -59,6 +59,7 @@ class Service:
             "rows": self._rows,
             "account": self._account,
             "failed": self._failed,
+            "adopt": self._adopt,
             "order": self._order,
         }
 
@@ -130,6 +131,7 @@ class Service:
             "test_mode": [] if floor is None else sorted(s.table for s in floor.sessions if s.test),
             "store": self._store.place,
             "trouble": self._server.trouble,
+            "standing": self._server.office.register.standing(),
             "endpoints": self._server.endpoints(),
             "counts": counts,
         }
@@ -174,8 +176,10 @@ class Service:
         return {"keys": [_key_row(row, now) for row in rows]}
 
     def _accounts(self, _given: Mapping[str, Any]) -> Answer:
-        people = sorted(self._server.office.accounts.values(), key=lambda a: a.name)
-        return {"accounts": [_account_row(account) for account in people]}
+        office, now_ms = self._server.office, self._server.now_ms()
+        people = sorted(office.accounts.values(), key=lambda a: a.name)
+        rows = [_account_row(account, now_ms) for account in people]
+        return {"accounts": rows, "unacknowledged": office.register.unacknowledged}
 
     def _journals(self, _given: Mapping[str, Any]) -> Answer:
         rows = []
@@ -209,18 +213,23 @@ class Service:
 
     def _account(self, given: Mapping[str, Any]) -> Answer:
         """For the thread that checks a password; never leaves the process."""
-        self._floor()
-        return {"account": self._server.office.accounts.get(given["name"])}
+        office, floor, name = self._server.office, self._floor(), given["name"]
+        waiting_ms = office.waiting_ms(name, given["source"], floor)
+        return {"account": office.accounts.get(name), "waiting_ms": waiting_ms}
 
     def _failed(self, given: Mapping[str, Any]) -> Answer:
-        self._server.office.failed(given["name"], self._floor())
+        self._server.office.failed(given["name"], given["source"], self._floor())
+        return {}
+
+    def _adopt(self, given: Mapping[str, Any]) -> Answer:
+        self._server.office.adopt(given["order"], given["key"], self._floor())
         return {}
 
     def _order(self, given: Mapping[str, Any]) -> Answer:
+        """``signers`` are names with the keys that their passwords made."""
         office, floor = self._server.office, self._floor()
-        people = office.people(given["people"])
-        office.give(given["order"], people, floor)
-        return {"ok": True, "by": [person.name for person in people]}
+        by = office.give(given["order"], given["signers"], floor, given["source"])
+        return {"ok": True, "by": list(by)}
 
     # --- backup -----------------------------------------------------------------------------------
 
@@ -256,8 +265,14 @@ def _key_row(row: KeyRow, now_ms: int) -> dict[str, Any]:
     return {**told, "fingerprint": fingerprint(row.public), "valid": is_valid(row, now_ms)}
 
 
-def _account_row(account: AccountRow) -> dict[str, Any]:
-    """Everything but the hash of the password."""
+def _account_row(account: AccountRow, now_ms: int) -> dict[str, Any]:
+    """Everything but what the password could be guessed from; ``key`` is its fingerprint."""
     told = asdict(account)
-    del told["scrypt"]
-    return {**told, "disabled": is_disabled(account)}
+    del told["credential"], told["until_ms"]
+    key = key_of(account)
+    return {
+        **told,
+        "disabled": is_disabled(account),
+        "waiting_ms": waiting_ms(account, now_ms),
+        "key": mark(key) if key else "",
+    }

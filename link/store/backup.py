@@ -341,7 +341,16 @@ def restore_order(by: tuple[tuple[str, str], ...], why: str, at_ms: int) -> Expl
     def explain(saved: Saved, epoch: int) -> Group:
         body = _encode({"by": by, "order": {"what": "restore", "why": why}})
         row = EventRow(
-            saved.last_event + 1, "", "", saved.last_order + 1, 0, "", at_ms, at_ms, body, ""
+            id=saved.last_event + 1,
+            table="",
+            journal="",
+            n=saved.last_order + 1,
+            seq=saved.staff,
+            hash=saved.staff_head,
+            at_ms=at_ms,
+            received_ms=at_ms,
+            body=body,
+            chain="",
         )
         chain = chain_of(
             saved.chain,
@@ -349,8 +358,8 @@ def restore_order(by: tuple[tuple[str, str], ...], why: str, at_ms: int) -> Expl
             table="",
             journal="",
             n=row.n,
-            seq=0,
-            hash="",
+            seq=row.seq,
+            hash=row.hash,
             at_ms=at_ms,
             received_ms=at_ms,
             body=body,

@@ -33,7 +33,7 @@ from link.store.tables import Row
 
 T = TypeVar("T")
 
-_NEW: Final = ("entries", "balances", "steps", "alarms", "marks")
+_NEW: Final = ("entries", "balances", "steps", "alarms", "marks", "staff")
 _REPLACED: Final = ("levels", "awards", "keys", "accounts")
 
 
@@ -248,7 +248,8 @@ class SqlStore(ABC):
             }
             last = [self._last(name) for name in ("events", "entries", "alarms")]
             keys = {(r[0], r[1], r[2]) for r in self.query("SELECT * FROM balances")}
-            return Known(last[0], last[1], last[2], held, keys)
+            staff = self.query("SELECT COALESCE(MAX(number), 0) FROM staff")[0][0]
+            return Known(last[0], last[1], last[2], staff, held, keys)
 
     def _last(self, table: str) -> int:
         last: int = self.query(f"SELECT COALESCE(MAX(id), 0) FROM {table}")[0][0]
@@ -359,6 +360,9 @@ class SqlStore(ABC):
 
     def steps(self, span: Span = ALWAYS, *, award: str | None = None) -> Iterator[AwardStep]:
         return reading.steps(self._read, span, award)
+
+    def staff(self) -> Iterator[EventRow]:
+        return reading.staff(self._read)
 
     def alarms(self, span: Span = ALWAYS, *, table: str | None = None) -> Iterator[AlarmRow]:
         return reading.alarms(self._read, span, table)

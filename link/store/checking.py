@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from link.rows import chain_of
+from link.rows import chain_of, staff_head
 from link.store.contract import Counts
 from link.store.reading import PAGE, Query
 from link.store.tables import KEYS, MARK_EVERY, SEALED, Row, listed, sealed
@@ -42,6 +42,7 @@ class Checker:
         last = self._one("SELECT COALESCE(MAX(id), 0) FROM events")
         self._seals()
         chain = self._events(last, recent)
+        self._staff()
         self._numbered("entries")
         self._numbered("alarms")
         self._entries(last)
@@ -178,6 +179,28 @@ class Checker:
         due = self._one(f"SELECT COALESCE(SUM(n / {MARK_EVERY}), 0) FROM watermarks")
         if whole and (wrong or self._count("marks") != due):
             self._found("marks: not those of the events")
+
+    def _staff(self) -> None:
+        """The chain of staff orders, from its first to the one that the watermark names."""
+        sql = (
+            "SELECT s.number, s.head, e.id, e.journal, e.seq, e.hash, e.received_ms, e.body"
+            " FROM staff s LEFT JOIN events e ON e.id = s.event WHERE s.number > ?"
+            f" ORDER BY s.number LIMIT {PAGE}"
+        )
+        at, head = 0, ""
+        while rows := self._query(sql, (at,)):
+            for number, stored, event, journal, seq, hash_, received_ms, body in rows:
+                if (number, journal, seq, hash_) != (at + 1, 0, number, stored):
+                    self._found(f"staff order {number}: event {event} is not it, or one is missing")
+                    return
+                at, head = number, staff_head(head, number, received_ms, body)
+                if head != stored.hex():
+                    self._found(f"staff order {number}: its head is not that of its content")
+                    return
+            self._between()
+        end = self._query("SELECT seq, hash FROM watermarks WHERE id = 0")[0]
+        if (end[0], end[1].hex()) != (at, head):
+            self._found(f"staff orders: they end at {at}, the watermark says {end[0]}")
 
     # --- money -------------------------------------------------------------------------------
 

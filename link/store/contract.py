@@ -153,6 +153,9 @@ class Store(Protocol):
 
     def steps(self, span: Span = ALWAYS, *, award: str | None = None) -> Iterator[AwardStep]: ...
 
+    def staff(self) -> Iterator[EventRow]:
+        """The chain of staff orders, from its first."""
+
     def alarms(self, span: Span = ALWAYS, *, table: str | None = None) -> Iterator[AlarmRow]: ...
 
     def journals(self) -> Iterator[JournalRow]: ...

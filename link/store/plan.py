@@ -52,12 +52,14 @@ class Known:
     event: int
     entry: int
     alarm: int
+    staff: int
     journals: dict[str, Held]
     balances: set[BalanceKey]
 
     def adopt(self, plan: Plan) -> None:
         """The plan is committed."""
         self.event, self.entry, self.alarm = plan.event, plan.entry, plan.alarm
+        self.staff = plan.staff
         self.journals.update(plan.held)
         self.balances.update((row[0], row[1], row[2]) for row in plan.rows["balances"])
 
@@ -70,6 +72,7 @@ class Plan:
     event: int
     entry: int
     alarm: int
+    staff: int = 0
     held: dict[str, Held] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
     replaced: dict[str, list[Row]] = field(default_factory=dict)
@@ -118,6 +121,8 @@ def _events(place: str, group: Group, known: Known, made: Plan) -> None:
     """Rows of events and marks; and every journal one step at a time."""
     rows: list[Row] = []
     marks: list[Row] = []
+    staff: list[Row] = []
+    number_of = known.staff
     held = made.held
     for r in group.events:
         here = held.get(r.journal) or known.journals.get(r.journal)
@@ -135,8 +140,14 @@ def _events(place: str, group: Group, known: Known, made: Plan) -> None:
         rows.append((r.id, number, n, here.event, r.seq, hash_, at_ms, received_ms, body, chain))
         if n % MARK_EVERY == 0:
             marks.append((number, n, r.id))
+        if number == ORDERS and r.seq != number_of:
+            if r.seq != number_of + 1:
+                raise Conflict(place, f"staff order {r.seq}; stored up to {number_of}")
+            number_of = r.seq
+            staff.append((number_of, r.id, hash_))
         held[r.journal] = Held(number, here.identity, n, r.id)
-    made.rows["events"], made.rows["marks"] = rows, marks
+    made.rows["events"], made.rows["marks"], made.rows["staff"] = rows, marks, staff
+    made.staff = number_of
 
 
 def _new_journal(place: str, event: EventRow, group: Group, known: Known, made: Plan) -> Held:

@@ -150,6 +150,19 @@ def alarms(query: Query, span: Span, table: str | None) -> Iterator[AlarmRow]:
     yield from _paged(query, sql, values, 0, t.to_alarm)
 
 
+def staff(query: Query) -> Iterator[EventRow]:
+    """The orders of the chain, in its order."""
+    sql = (
+        "SELECT e.id, '', '', e.n, e.seq, e.hash, e.at_ms, e.received_ms, e.body, e.chain, s.number"
+        " FROM staff s JOIN events e ON e.id = s.event WHERE s.number > ?"
+        f" ORDER BY s.number LIMIT {PAGE}"
+    )
+    after = 0
+    while rows := query(sql, (after,)):
+        yield from (t.to_event(row[:-1]) for row in rows)
+        after = rows[-1][-1]
+
+
 def journals(query: Query) -> list[JournalRow]:
     return [t.to_journal(row) for row in query(f"{t.JOURNAL} WHERE j.id > 0 ORDER BY j.id")]
 
@@ -165,9 +178,14 @@ def load(query: Query) -> Saved:
         f"SELECT a.award FROM awards a WHERE EXISTS (SELECT 1 FROM awards o"
         f" WHERE o.journal = a.journal AND o.round_no = a.round_no AND o.{_OPEN})"
     )
+    last_order, staff_number, staff_head = query(
+        "SELECT n, seq, hash FROM watermarks WHERE id = 0"
+    )[0]
     return Saved(
         last_event=last[0][0] if last else 0,
-        last_order=query("SELECT n FROM watermarks WHERE id = 0")[0][0],
+        last_order=last_order,
+        staff=staff_number,
+        staff_head=staff_head.hex(),
         last_entry=query("SELECT COALESCE(MAX(id), 0) FROM entries")[0][0],
         last_alarm=query("SELECT COALESCE(MAX(id), 0) FROM alarms")[0][0],
         chain=last[0][1].hex() if last else "",

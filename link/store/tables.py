@@ -117,7 +117,8 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         "at_ms",
         "seal",
     ),
-    "accounts": ("name", "role", "scrypt", "failures", "locked", "by_whom", "at_ms", "seal"),
+    "accounts": ("name", "role", "credential", "failures", "until_ms", "by_whom", "at_ms", "seal"),
+    "staff": ("number", "event", "head"),
 }
 """Every table but ``migrations``, in an order in which they can be filled."""
 
@@ -138,6 +139,7 @@ BYTES: Final[dict[str, tuple[str, ...]]] = {
     "watermarks": ("hash", "head_hash", "rounds"),
     "events": ("hash", "body", "chain"),
     "levels": ("parameters", "next_parameters", "state"),
+    "staff": ("head",),
 }
 """Columns that hold bytes; the others hold numbers or text."""
 
@@ -217,7 +219,7 @@ def from_key(r: KeyRow) -> Row:
 
 
 def from_account(r: AccountRow) -> Row:
-    return sealed((r.name, r.role, r.scrypt, r.failures, int(r.locked), r.by, r.at_ms))
+    return sealed((r.name, r.role, r.credential, r.failures, r.until_ms, r.by, r.at_ms))
 
 
 # --- and back ---------------------------------------------------------------------------------
@@ -298,5 +300,4 @@ def to_key(r: Row) -> KeyRow:
 
 
 def to_account(r: Row) -> AccountRow:
-    name, role, scrypt, failures, locked, by, at_ms, _ = r
-    return AccountRow(name, role, scrypt, failures, bool(locked), by, at_ms)
+    return AccountRow(*r[:-1])

@@ -34,7 +34,7 @@ from record.journal import Journal
 from record.link.codec import encode_body
 from record.link.events import AnyBody, RoundPlayed
 from record.link.messages import Event
-from tests.link.ledger.support import ANNA, BEN, CARL, Table, mystery, pool, terms
+from tests.link.ledger.support import ANNA, BEN, BOTH, CARL, Table, mystery, pool, terms
 from tests.link.reports.shop import NOON_MS, Shop
 
 CLOCK = Clock.of("Asia/Singapore", "06:00")
@@ -209,7 +209,7 @@ class House(Shop):
         if way == 4:
             self.order(Pay(award), BEN)
         elif way == 1:
-            self.order(Reject(award, "the deck was short"), ANNA)
+            self.order(Reject(award, "the deck was short"), BOTH)
 
     def parts(self, award: str, *, whole: bool | None = None, key: bool = True) -> Parts:
         """What the command gathers, from the open store."""

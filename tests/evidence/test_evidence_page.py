@@ -17,7 +17,7 @@ from controller.evidence.page import page_html
 from link.ledger.orders import Approve, Pay, Reject, Verify
 from record import verify_evidence as v
 from tests.evidence.house import CLOCK, House
-from tests.link.ledger.support import ANNA, BEN, CARL, mystery, pool, terms
+from tests.link.ledger.support import ANNA, BEN, BOTH, CARL, mystery, pool, terms
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_the_slip_says_who_approved_and_what_to_do(house: House, tmp_path: Path)
     wrong = list(v.check_page(tmp_path / "pack", {"approved": by}))
     assert len(wrong) == 1
     (other,) = house.play("T1", {3: "straight flush"})
-    house.order(Reject(other, "the deck was short"), ANNA)
+    house.order(Reject(other, "the deck was short"), BOTH)
     assert "Nothing is to be paid" in page_html(house.parts(other), CLOCK)
 
 

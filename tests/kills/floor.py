@@ -170,8 +170,9 @@ class Floor:
 
     def _init(self, store: str, games: dict[str, str]) -> None:
         code, said = self._run(
-            "link", "init", str(self.config.parent), "--account", "m.ng", "--password-stdin",
-            "--store", store, "--port", str(self.port), stdin=f"{PASSWORD}\n",
+            "link", "init", str(self.config.parent), "--account=m.ng=manager",
+            "--account=k.lee=supervisor", "--passwords-stdin",
+            "--store", store, "--port", str(self.port), stdin=f"{PASSWORD}\n" * 2,
         )  # fmt: skip
         if code:
             raise GaveUp(f"link init: {said}")
@@ -236,8 +237,8 @@ class Floor:
         def enrolled() -> bool:
             nonlocal said
             code, said = self._run(
-                "keys", "enrol", "--csv", str(keys), "--by", "m.ng", "--passwords-stdin",
-                "--config", str(self.config), stdin=f"{PASSWORD}\n",
+                "keys", "enrol", "--csv", str(keys), "--by", "m.ng", "--by", "k.lee",
+                "--passwords-stdin", "--config", str(self.config), stdin=f"{PASSWORD}\n" * 2,
             )  # fmt: skip
             return code == 0
 

@@ -53,8 +53,8 @@ def test_test_mode_of_a_real_table_reaches_a_real_server(tmp_path: Path, link: L
         server_key = link.folder / "link.pub"
         with_link(sitting.config, [f"tcp://127.0.0.1:{link.port}"], server_key)
         code, _, err = run(
-            "keys", "enrol", TABLE, str(sitting.run / "link.pub"), "--by", "m.ng",
-            "--passwords-stdin", "--config", str(link.config), stdin=f"{PASSWORD}\n",
+            "keys", "enrol", TABLE, str(sitting.run / "link.pub"), "--by", "m.ng", "--by", "k.lee",
+            "--passwords-stdin", "--config", str(link.config), stdin=f"{PASSWORD}\n" * 2,
         )  # fmt: skip
         assert code == 0, err
         sitting.keeper.arguments = ["table", "--config", str(sitting.config)]

@@ -180,8 +180,9 @@ class Floor:
         ports = free_port()
         url = self.pair.url(self.pair.a, self.pair.b)
         code, _, err = run(
-            "link", "init", str(first), "--account", "m.ng", "--password-stdin",
-            "--port", str(ports), "--store", url, stdin=f"{PASSWORD}\n",
+            "link", "init", str(first), "--account=m.ng=manager", "--account=k.lee=supervisor",
+            "--passwords-stdin",
+            "--port", str(ports), "--store", url, stdin=f"{PASSWORD}\n" * 2,
         )  # fmt: skip
         assert code == 0, err
         text = (first / "link.toml").read_text("utf-8") + POOL
@@ -225,7 +226,8 @@ class Floor:
                 return False
             code, _, err = run(
                 "keys", "enrol", "--csv", str(self.folder / "floor.csv"), "--by", "m.ng",
-                "--passwords-stdin", "--config", str(leader.config), stdin=f"{PASSWORD}\n",
+                "--by", "k.lee", "--passwords-stdin", "--config", str(leader.config),
+                stdin=f"{PASSWORD}\n" * 2,
             )  # fmt: skip
             assert code in (0, 69, 75) or "E-LNK-020" in err, err
             return code == 0

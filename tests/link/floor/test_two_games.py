@@ -86,7 +86,7 @@ class Table:
         public.write_text(f"underfelt-link-public {house.server_keys[0].decode()}\n")
         with_link(self.config, [live.endpoint], public)
         key = NewKey(name, load_public(self.run / "link.pub"))
-        assert live.order(RotateKey(key), "a.kim")["ok"]
+        assert live.order(RotateKey(key), "a.kim", "m.ng")["ok"]
         self.daemon = start("table", "--config", str(self.config))
 
     def claimed(self) -> bool:

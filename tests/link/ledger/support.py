@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from link.ledger.history import History, check_history
-from link.ledger.ledger import Greeting, Ledger
+from link.ledger.ledger import Ledger
 from link.ledger.orders import Order, Person
 from link.ledger.rounds import OPEN
-from link.ledger.state import Reply
+from link.ledger.state import Greeting, Reply
 from link.ledger.terms import MustHit, Pool, PoolTerms, Terms
 from link.rows import (
     AlarmRow,

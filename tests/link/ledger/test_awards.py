@@ -8,7 +8,18 @@ from link.ledger.errors import PoolError
 from link.ledger.orders import Approve, Order, Pay, Person, Reject, Verify
 from link.ledger.terms import Ties
 from record.link.messages import AwardChanged, Locked
-from tests.link.ledger.support import ANNA, BEN, CARL, DORA, Floor, locked, pool, refused, terms
+from tests.link.ledger.support import (
+    ANNA,
+    BEN,
+    BOTH,
+    CARL,
+    DORA,
+    Floor,
+    locked,
+    pool,
+    refused,
+    terms,
+)
 
 CENT = 1_000_000
 ROYAL, STRAIGHT = "royal flush", "straight flush"
@@ -101,7 +112,7 @@ def test_every_step_from_every_state(state: str, step: str) -> None:
             break
         floor.order(order, by)
     if state == "rejected":
-        floor.order(Reject(A, "deck fault"), ANNA)
+        floor.order(Reject(A, "deck fault"), BOTH)
     if state == "withdrawn":
         floor.withdraw("T1", 1, 1)
     assert floor.state_of(A) == state
@@ -111,10 +122,11 @@ def test_every_step_from_every_state(state: str, step: str) -> None:
         "pay": Pay(A),
         "reject": Reject(A, "no"),
     }
+    who: Person | tuple[Person, ...] = BOTH if step == "reject" else DORA
     if step in MAY[state]:
-        floor.order(wanted[step], DORA)
+        floor.order(wanted[step], who)
     else:
-        assert refusal(floor, wanted[step], DORA).code == "E-POOL-022"
+        assert refusal(floor, wanted[step], who).code == "E-POOL-022"
     floor.check()
 
 
@@ -130,7 +142,7 @@ def test_a_rejected_jackpot_is_as_it_was_with_what_came_meanwhile() -> None:
     floor.bet("T2", 1, 1)
     floor.hit("T1", 1)
     floor.bet("T2", 2, 1, 2)
-    floor.order(Reject(A, "deck fault"), ANNA)
+    floor.order(Reject(A, "deck fault"), BOTH)
     assert floor.balances() == {
         "display": 100_000 * CENT + 4 * 370_000,
         "house": -100_000 * CENT,
@@ -152,7 +164,7 @@ def test_the_seed_goes_back_to_each_source() -> None:
     floor.bet("T1", 1, 1, 2, 3, 4)
     before = floor.balances()
     floor.claim("T1", 1, (1, ROYAL))
-    floor.order(Reject(A, "no"), ANNA)
+    floor.order(Reject(A, "no"), BOTH)
     assert floor.balances() == before
     floor.check()
 
@@ -163,7 +175,7 @@ def test_a_restored_jackpot_stays_under_its_ceiling() -> None:
     floor = Floor(pool(level))
     floor.hit("T1", 1)  # 11.00
     floor.bet("T2", 1, 1, 2, 3)
-    floor.order(Reject(A, "no"), ANNA)
+    floor.order(Reject(A, "no"), BOTH)
     held = floor.balances()
     assert (held["display"], held["next"], held["house"]) == (
         1_200 * CENT, 200 * CENT, -1_000 * CENT,
@@ -176,12 +188,12 @@ def test_a_seed_that_somebody_has_won_is_not_given_back_until_he_gives_it_back()
     floor = Floor()
     floor.hit("T1", 1)  # 1,000.00
     floor.hit("T2", 1)  # the reset amount, 500.00
-    floor.order(Reject(A, "no"), ANNA)
+    floor.order(Reject(A, "no"), BOTH)
     held = floor.balances()
     assert held["display"] == 150_000 * CENT + 2 * 370_000
     assert held["pending"] == 50_000 * CENT
     assert held["house"] == -200_000 * CENT
-    floor.order(Reject("pool/2/2", "no"), ANNA)
+    floor.order(Reject("pool/2/2", "no"), BOTH)
     assert floor.balances() == {
         "display": 100_000 * CENT + 2 * 370_000,
         "house": -100_000 * CENT,
@@ -195,7 +207,7 @@ def test_a_tenth_won_since_stays_won() -> None:
     floor = Floor()
     floor.hit("T1", 1)
     floor.hit("T2", 1, STRAIGHT)
-    floor.order(Reject(A, "no"), ANNA)
+    floor.order(Reject(A, "no"), BOTH)
     held = floor.balances()
     assert held["pending"] == 5_000 * CENT
     assert held["display"] == 95_000 * CENT + 2 * 370_000
@@ -213,7 +225,7 @@ def test_of_two_winners_one_is_rejected_and_then_the_other(ties: Ties, first: in
     before = floor.balances()
     floor.tick(10)
     names = ["pool/1/1", "pool/1/2"]
-    floor.order(Reject(names[first], "no"), ANNA)
+    floor.order(Reject(names[first], "no"), BOTH)
     held = floor.balances()
     if ties == "share":  # his half comes back, on top of the new jackpot
         assert (held["pending"], held["house"]) == (50_000 * CENT, -150_000 * CENT)
@@ -221,7 +233,7 @@ def test_of_two_winners_one_is_rejected_and_then_the_other(ties: Ties, first: in
     else:  # the other is paid by the jackpot now, the house has its top-up back
         assert (held["pending"], held["house"]) == (100_000 * CENT, -150_000 * CENT)
         assert held["display"] == 50_000 * CENT + 2 * 370_000
-    floor.order(Reject(names[1 - first], "no"), ANNA)
+    floor.order(Reject(names[1 - first], "no"), BOTH)
     assert floor.balances() == before
     floor.check()
 
@@ -231,7 +243,7 @@ def test_under_the_snapshot_rule_a_top_up_is_repaid_by_the_jackpot() -> None:
     floor.bet("T1", 1, 1, 2)
     floor.claim("T1", 1, (2, ROYAL), (1, STRAIGHT))
     assert floor.balances()["house"] == -(100_000 + 50_000 + 10_000) * CENT
-    floor.order(Reject("pool/1/1", "no"), ANNA)
+    floor.order(Reject("pool/1/1", "no"), BOTH)
     assert floor.balances() == {
         "display": 90_000 * CENT + 2 * 370_000,
         "pending": 10_000 * CENT,
@@ -362,13 +374,32 @@ def test_a_changed_amount_is_approved_from_the_start() -> None:
     floor.check()
 
 
+@pytest.mark.parametrize("steps", [2, 3])
+def test_an_award_whose_wager_went_back_is_not_paid(steps: int) -> None:
+    """The reversal comes after the first approval, or after both; rejecting is the way out."""
+    floor = Floor()
+    before = floor.balances()
+    floor.hit("T1", 1)
+    for order, by in ((Verify(A), ANNA), (Approve(A), ANNA), (Approve(A), BEN))[:steps]:
+        floor.order(order, by)
+    floor.back("T1", 1, 1)
+    last = Approve(A) if steps == 2 else Pay(A)
+    said = refusal(floor, last, BEN)
+    assert said.code == "E-POOL-022"
+    assert "was reversed" in said.text
+    assert f"underfelt jackpot reject {A}" in said.text
+    floor.order(Reject(A, "void"), BOTH)
+    assert floor.balances()["display"] == before["display"]
+    floor.check()
+
+
 def test_an_award_whose_wager_went_back_is_not_approved() -> None:
     floor = Floor()
     floor.hit("T1", 1)
     floor.order(Verify(A), ANNA)
     floor.back("T1", 1, 1)
-    assert "its wager went back" in refusal(floor, Approve(A), ANNA).text
-    floor.order(Reject(A, "void"), ANNA)
+    assert "was reversed while the award was verified" in refusal(floor, Approve(A), ANNA).text
+    floor.order(Reject(A, "void"), BOTH)
     assert floor.balances() == {"display": 100_000 * CENT, "house": -100_000 * CENT}
     floor.check()
 
@@ -387,6 +418,6 @@ def test_awards_of_old_rounds_are_kept_as_long_as_they_are_open() -> None:
     for number in range(20, 24):
         floor.bet("T1", number, 1)
     floor.start()
-    assert refusal(floor, Reject(A, "too late")).code == "E-POOL-021"
+    assert refusal(floor, Reject(A, "too late"), BOTH).code == "E-POOL-021"
     assert "no wager known" in refused(floor.claim("T1", 1, (1, ROYAL))).text
     floor.check()

@@ -187,7 +187,7 @@ def test_row_45_a_refused_hit_is_restored_with_what_came_meanwhile() -> None:
             floor.order(order("pool/1/1"), by)
         for number in range(1, 11):
             floor.bet("T2", number, 1, 2, 3)
-        floor.order(Reject("pool/1/1", "hand not confirmed by surveillance"), BEN)
+        floor.order(Reject("pool/1/1", "hand not confirmed by surveillance"), BOTH)
         assert floor.balances() == {
             "display": 100_000 * CENT + 31 * 370_000,
             "reserve": 31 * 70_000,
@@ -195,8 +195,8 @@ def test_row_45_a_refused_hit_is_restored_with_what_came_meanwhile() -> None:
             "wagers": -31 * 440_000,
         }
         last = floor.store.steps[-1]
-        assert (last.state, last.by, last.role) == ("rejected", "ben", "cage")
-        assert last.note == "hand not confirmed by surveillance"
+        assert (last.state, last.by, last.role) == ("rejected", "anna", "supervisor")
+        assert last.note == "hand not confirmed by surveillance; with ben (cage)"
         floor.check()
 
 

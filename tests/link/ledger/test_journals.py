@@ -356,7 +356,7 @@ def test_a_journal_with_an_award_that_waits_is_not_retired() -> None:
     award = floor.hit("T1", 1).awards[0].award
     journal = floor.tables["T1"].journal
     assert refusal(floor, Retire(journal, "new card"), (ANNA, BEN)).code == "E-POOL-026"
-    floor.order(Reject(award, "no hand"), ANNA)
+    floor.order(Reject(award, "no hand"), BOTH)
     floor.order(Retire(journal, "new card"), (ANNA, BEN))
     assert floor.store.journals[journal].state == "retired"
     floor.check()

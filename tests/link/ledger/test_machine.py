@@ -237,7 +237,9 @@ class Play(RuleBasedStateMachine):
     @rule(data=st.data(), what=st.sampled_from((Verify, Approve, Approve, Pay, Reject)))
     def decide(self, data: st.DataObject, what: Any) -> None:
         award = data.draw(st.sampled_from(self.awards()))
-        by = data.draw(st.sampled_from((ANNA, BEN, CARL)))
+        by: Any = data.draw(st.sampled_from((ANNA, BEN, CARL)))
+        if what is Reject:
+            by = data.draw(st.sampled_from((BOTH, (ANNA, CARL))))
         self.order(what(award, "no") if what is Reject else what(award), by)
 
     @precondition(lambda self: self.awards())

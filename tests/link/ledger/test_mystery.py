@@ -18,7 +18,7 @@ from link.ledger.orders import Approve, Draw, Given, Pay, Reject, Verify
 from link.ledger.terms import MustHit
 from link.rows import Saved
 from record.link.messages import MysteryWon
-from tests.link.ledger.support import ANNA, BEN, Chance, Floor, Sealed, mystery, pool, terms
+from tests.link.ledger.support import ANNA, BEN, BOTH, Chance, Floor, Sealed, mystery, pool, terms
 
 CENT = 1_000_000
 SEED = hashlib.sha256(b"chance 1").digest()
@@ -125,7 +125,7 @@ def test_a_reversal_of_the_winning_wager_warns_and_leaves_it_to_people() -> None
     floor.bet("T1", 1, 1)
     floor.back("T1", 1, 1)
     assert [a.code for a in floor.store.alarms] == ["E-POOL-041"]
-    floor.order(Reject("pool/1/1", "round void"), ANNA)
+    floor.order(Reject("pool/1/1", "round void"), BOTH)
     assert floor.balances("mystery") == {"display": 1_000 * CENT, "house": -1_000 * CENT}
     floor.check()
 
@@ -138,7 +138,7 @@ def test_a_restored_mystery_does_not_give_the_next_hit_away() -> None:
             break
     (award,) = floor.store.awards.values()
     before = len(draws(floor))
-    floor.order(Reject(award.award, "deck fault"), ANNA)
+    floor.order(Reject(award.award, "deck fault"), BOTH)
     shown = floor.shown("mystery")
     assert shown > 2_000
     draw = draws(floor)[-1]

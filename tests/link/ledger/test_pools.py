@@ -238,7 +238,7 @@ def test_a_pool_ends_without_a_fraction_lost() -> None:
     assert there["revenue"] == held["reserve"]  # its reserve takes nothing
     assert there["envy"] == held["envy"]
     assert "in pending" in refusal(floor, Close("pool", "end of contract")).text
-    floor.order(Reject("pool/1/1", "no"), ANNA)
+    floor.order(Reject("pool/1/1", "no"), BOTH)
     floor.order(Transfer("pool", "main", "two", "main", "end of contract"), BOTH)
     floor.order(Close("pool", "end of contract"), BOTH)
     assert [m.pool for m in floor.ledger.meters()] == ["two"]

@@ -123,7 +123,7 @@ def test_a_day_on_sqlite(floor: RealFloor) -> None:
         floor.start()
     floor.back("T1", 1, 3)
     floor.start()
-    floor.order(Reject(percent[1], "deck short"), ANNA)
+    floor.order(Reject(percent[1], "deck short"), BOTH)
     floor.start()
     floor.withdraw("T1", 1, 2)
     floor.played("T2", 1, (1, "flush", 500))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from link.ledger.orders import Approve, Pay, Reject, Verify
 from link.ledger.units import money_text
-from tests.link.ledger.support import ANNA, BEN, Floor, pool, terms
+from tests.link.ledger.support import ANNA, BEN, BOTH, Floor, pool, terms
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "operations" / "pools.md"
 ACCOUNTS = ("wagers", "display", "reserve", "next", "house", "pending", "paid", "deficit")
@@ -42,7 +42,7 @@ def example() -> list[str]:
     note("the straight flush is paid")
     floor.back("T2", 1, 5)
     note("T2: seat 5 of round 1 turns out void")
-    floor.order(Reject(royal, "deck short"), ANNA)
+    floor.order(Reject(royal, "deck short"), BOTH)
     note("the royal is rejected")
     floor.check()
     return rows

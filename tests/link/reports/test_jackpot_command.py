@@ -15,7 +15,8 @@ from link.commands import jackpot, report
 from link.rows import AwardState, AwardStep
 from link.server import service
 from link.server.control import ask
-from tests.link.server.house import PASSWORD, House
+from tests.link.people import PASSWORD
+from tests.link.server.house import House
 
 AWARD = "main/1/1"
 
@@ -144,7 +145,10 @@ def test_refusals_say_why(
 
 
 def test_rejected_and_restored(desk: Desk) -> None:
-    code, out, _ = desk("reject", AWARD, "--why", "dead hand", by=("m.ng",))
+    reject = ("reject", AWARD, "--why", "dead hand")
+    code, _, err = desk(*reject, by=("m.ng",))
+    assert (code, "expected two --by, with different roles" in err) == (64, True)
+    code, out, _ = desk(*reject, by=("m.ng", "k.lee"))
     assert (code, out) == (0, f"{AWARD}: rejected; the jackpot is as if it had not been\n")
     assert "dead hand" in desk("show", AWARD)[1]
 
@@ -158,7 +162,7 @@ def test_password_files_are_for_their_owner_alone(desk: Desk, tmp_path: Path) ->
     file.chmod(0o400)
     assert desk("verify", AWARD, "--password-file", str(file), by=("k.lee",))[0] == 0
     code, _, err = desk("approve", AWARD, "--password-file", str(file), by=("k.lee", "m.ng"))
-    assert (code, "expected one for each" in err) == (64, True)
+    assert (code, "1 --password-file; expected 2: k.lee, m.ng" in err) == (64, True)
     missing = str(tmp_path / "none")
     assert desk("approve", AWARD, "--password-file", missing, by=("k.lee",))[0] == 66
 

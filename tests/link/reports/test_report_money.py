@@ -176,7 +176,7 @@ def test_html_and_csv_defuse_what_a_table_says(shop: Shop) -> None:
     report.add(pool_report(shop.desk()))
     assert "<title>&lt;b&gt;</title>" in report_html(report)
     shop.hit("T1", 1)
-    shop.order(Reject("pool/1/1", "=1+1"))
+    shop.order(Reject("pool/1/1", "=1+1"), BOTH)
     made = hits_report(shop.desk())
     assert "'=1+1" in report_csv(made, "steps")
 
@@ -309,7 +309,7 @@ def _step(shop: Shop, chance: random.Random, stated: dict[str, Any], number: int
         elif chance.random() < 0.2:
             shop.back(table, number, seats[0])
     elif what < 0.7 and awards:
-        shop.order(Reject(chance.choice(awards).award, "no"))
+        shop.order(Reject(chance.choice(awards).award, "no"), BOTH)
     elif what < 0.85 and awards:
         shop.pay(chance.choice(awards).award)
     elif what < 0.9:

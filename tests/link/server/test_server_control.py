@@ -19,7 +19,8 @@ from link.server.control import AT_ONCE, LONGEST, ask
 from link.server.doors import DoorError
 from link.server.http import Http
 from link.store import backup
-from tests.link.server.house import PASSWORD, House, Live
+from tests.link.people import PASSWORD
+from tests.link.server.house import House, Live
 
 
 @pytest.fixture
@@ -171,74 +172,6 @@ def test_orders_that_nobody_may_give_are_refused(
     live: Live, what: dict[str, Any], code: str
 ) -> None:
     assert order(live, what, K_LEE)["error"].startswith(code)
-
-
-def test_five_wrong_passwords_lock_the_account_and_two_people_unlock_it(live: Live) -> None:
-    note = {"what": "note", "topic": "shift", "text": "all well"}
-    for _ in range(5):
-        assert order(live, note, ("k.lee", "wrong wrong wrong"))["error"] == "E-ACT-001"
-    assert order(live, note, K_LEE)["error"] == "E-ACT-001"  # right now, and too late
-    (alarm,) = live.alarms()
-    assert (alarm["code"], alarm["text"]) == (
-        "E-ACT-002",
-        "account k.lee is locked after 5 wrong passwords",
-    )
-    unlock = {"what": "unlock account", "name": "k.lee"}
-    assert order(live, unlock, M_NG)["error"] == "E-ACT-008"
-    assert order(live, unlock, M_NG, A_KIM)["ok"]
-    assert order(live, note, K_LEE)["ok"]
-
-
-def test_failures_are_counted_across_a_restart(live: Live, house: House, tmp_path: Path) -> None:
-    note = {"what": "note", "topic": "shift", "text": "all well"}
-    for _ in range(4):
-        order(live, note, ("k.lee", "wrong wrong wrong"))
-    live.stop()
-    again = house.start(control=tmp_path / "again.sock")
-    order(again, note, ("k.lee", "wrong wrong wrong"))
-    assert order(again, note, K_LEE)["error"] == "E-ACT-001"
-    again.stop()
-
-
-def test_an_unknown_name_is_answered_like_a_wrong_password(live: Live) -> None:
-    note = {"what": "note", "topic": "shift", "text": "all well"}
-    wrong = order(live, note, ("k.lee", "wrong wrong wrong"))
-    assert order(live, note, ("nobody", "wrong wrong wrong")) == wrong
-
-
-def test_accounts_are_added_changed_and_disabled_by_people(live: Live) -> None:
-    new = {"what": "add account", "name": "j.doe", "role": "auditor", "password": "river of cards"}
-    assert order(live, new, M_NG)["error"] == "E-ACT-008"
-    assert order(live, {**new, "password": "weak"}, M_NG, K_LEE)["error"] == "E-ACT-003"
-    assert order(live, {**new, "scrypt": "x"}, M_NG, K_LEE)["error"] == "E-ACT-003"
-    assert order(live, new, M_NG, K_LEE)["ok"]
-    own = {"what": "set password", "name": "j.doe", "password": "cards of river"}
-    assert order(live, own, ("j.doe", "river of cards"))["ok"]
-    note = {"what": "note", "topic": "audit", "text": "seen"}
-    assert order(live, note, ("j.doe", "river of cards"))["error"] == "E-ACT-001"
-    assert order(live, note, ("j.doe", "cards of river"))["ok"]
-    assert order(live, {"what": "disable account", "name": "j.doe"}, K_LEE)["ok"]
-    assert order(live, note, ("j.doe", "cards of river"))["error"] == "E-ACT-001"
-    listed = ask(path_of(live), {"verb": "accounts"})["accounts"]
-    (mine,) = [row for row in listed if row["name"] == "j.doe"]
-    assert (mine["role"], mine["disabled"], mine["by"]) == ("auditor", True, "k.lee")
-    assert all("scrypt" not in row for row in listed)
-
-
-def test_no_password_is_written_or_logged(live: Live, house: House, tmp_path: Path) -> None:
-    new = {"what": "add account", "name": "j.doe", "role": "auditor", "password": "river of cards"}
-    order(live, new, M_NG, K_LEE)
-    order(live, new, ("k.lee", "a wrong guess of mine"))
-    live.stop()
-    said = live.log.getvalue().encode()
-    said += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    for secret in (b"river of cards", b"a wrong guess of mine", PASSWORD.encode()):
-        assert secret not in said
-    store = house.store()
-    bodies = b"".join(row.body for row in store.events(table=""))
-    store.close()
-    assert b"j.doe" in bodies
-    assert b"scrypt$" not in bodies
 
 
 def test_a_backup_is_taken_while_tables_go_on(

@@ -36,9 +36,10 @@ def test_an_enrolled_key_is_admitted_at_once_and_after_a_restart(house: House) -
     live = house.start()
     pair = zmq.curve_keypair()
     order = EnrolKeys((NewKey("sign-9", pair[0].decode(), "sign"),))
-    assert live.order(order, "a.kim") == {"ok": True, "by": ["a.kim"]}
+    assert live.order(order, "a.kim")["error"] == "E-ACT-008"
+    assert live.order(order, "a.kim", "k.lee") == {"ok": True, "by": ["a.kim", "k.lee"]}
     table = zmq.curve_keypair()
-    live.order(EnrolKeys((new_key("table-9", table),)), "m.ng")
+    live.order(EnrolKeys((new_key("table-9", table),)), "a.kim", "m.ng")
     stranger = house.stranger("table-9", live, keys=table)
     assert stranger.join()["t"] == "welcome"
     live.stop()
@@ -48,15 +49,15 @@ def test_an_enrolled_key_is_admitted_at_once_and_after_a_restart(house: House) -
     again.stop()
     store = house.store()
     notes = [row.body for row in store.events(table="") if b"enrol keys" in row.body]
-    by = [json.loads(body)["by"] for body in notes]
-    assert by == [[["a.kim", "engineer"]], [["m.ng", "manager"]]]
+    by = [[name for name, _ in json.loads(body)["by"]] for body in notes]
+    assert by == [["a.kim", "k.lee"], ["a.kim", "m.ng"]]
     store.close()
 
 
 def test_a_thousand_keys_are_enrolled_in_one_order(house: House) -> None:
     live = house.start()
     keys = tuple(new_key(f"t{number}", (zmq.curve_keypair()[0], b"")) for number in range(1_000))
-    assert live.order(EnrolKeys(keys), "a.kim")["ok"]
+    assert live.order(EnrolKeys(keys), "a.kim", "m.ng")["ok"]
     assert len(live.ask("keys")["keys"]) == 1_003
 
 
@@ -64,7 +65,7 @@ def test_an_order_that_is_refused_changes_nothing(house: House) -> None:
     live = house.start()
     before = live.ask("keys")
     taken = NewKey("table-9", house.public("table-1"))
-    assert live.order(EnrolKeys((taken,)), "a.kim")["error"] == "E-KEY-111"
+    assert live.order(EnrolKeys((taken,)), "a.kim", "m.ng")["error"] == "E-KEY-111"
     assert live.order(EnrolKeys((taken,)), "k.lee")["error"] == "E-ACT-009"
     assert live.order(RevokeKey("table-1", "why"), "a.kim")["error"] == "E-ACT-008"
     assert live.ask("keys") == before
@@ -78,7 +79,7 @@ def test_a_table_changes_its_key_and_loses_nothing(house: House) -> None:
     table.wager(1, 500)
     table.deliver()
     new = zmq.curve_keypair()
-    live.order(RotateKey(new_key("table-1", new), 3_600_000), "a.kim")
+    live.order(RotateKey(new_key("table-1", new), 3_600_000), "a.kim", "m.ng")
     table.wager(2, 500)
     table.deliver()  # with the old key, which is still good
     table.public, table.secret = new
@@ -215,7 +216,7 @@ def test_no_secret_is_ever_written_or_said(house: House, tmp_path: Path) -> None
     said = (live.log.getvalue() + told).encode()
     said += b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert [secret for secret in secrets_of(house) if secret in said] == []
-    assert b"scrypt$" not in told.encode()
+    assert b"ed25519$" not in told.encode()
 
 
 def _intrude(live: Live, house: House) -> None:

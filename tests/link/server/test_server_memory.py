@@ -40,7 +40,7 @@ def run(house: House, tmp_path: Path) -> Path:
     live = house.start(beat_ms=200)
     folder = linked(files(tmp_path / "made", "mbs3"), house, live.endpoint)
     key = NewKey("mbs3", load_public(folder / "link.pub"))
-    assert live.order(RotateKey(key), "a.kim")["ok"]
+    assert live.order(RotateKey(key), "a.kim", "m.ng")["ok"]
     return folder
 
 

@@ -12,7 +12,8 @@ from link.ledger import fixed
 from link.ledger.history import check_history
 from link.server.control import Control
 from record.link.codec import body_of
-from tests.link.server.house import PASSWORD, House, Live
+from tests.link.people import PASSWORD
+from tests.link.server.house import House, Live
 from tests.link.stored import history_of
 from tests.link.stranger import Stranger
 

@@ -76,8 +76,8 @@ class Link:
         self.process: subprocess.Popen[str] | None = None
         self.port = free_port()
         code, out, err = run(
-            "link", "init", str(self.folder), "--account", "m.ng", "--password-stdin",
-            "--port", str(self.port), stdin=f"{PASSWORD}\n",
+            "link", "init", str(self.folder), "--account=m.ng=manager", "--passwords-stdin",
+            "--account=k.lee=supervisor", "--port", str(self.port), stdin=f"{PASSWORD}\n" * 2,
         )  # fmt: skip
         assert code == 0, err
         assert "link.toml" in out
@@ -115,8 +115,8 @@ class Link:
         secret, public = self.folder / f"{name}.key", self.folder / f"{name}.pub"
         assert run("keys", "new", "--secret", str(secret), "--public", str(public))[0] == 0
         code, out, err = run(
-            "keys", "enrol", name, str(public), "--by", "m.ng", "--passwords-stdin",
-            "--config", str(self.config), stdin=f"{PASSWORD}\n",
+            "keys", "enrol", name, str(public), "--by", "m.ng", "--by", "k.lee",
+            "--passwords-stdin", "--config", str(self.config), stdin=f"{PASSWORD}\n" * 2,
         )  # fmt: skip
         assert code == 0, err
         assert out.startswith(f"{name}: ")
@@ -235,32 +235,29 @@ def test_the_commands_of_keys_and_accounts(link: Link) -> None:
     code, out, _ = run("keys", "list", *place)
     assert (code, "table-1" in out, "valid" in out) == (0, True, True)
     two = ("--by", "m.ng", "--by", "k.lee", "--passwords-stdin")
-    add = ("accounts", "add", "k.lee", "--role", "supervisor", "--by", "m.ng", "--passwords-stdin")
-    code, _, err = run(*add, *place, stdin=f"river of cards\n{PASSWORD}\n")
-    assert code == 0, err
     secret, public = link.folder / "new.key", link.folder / "new.pub"
     run("keys", "new", "--secret", str(secret), "--public", str(public))
     shown = run("keys", "show", str(secret))[1].split()[-1]
     assert shown == run("keys", "show", str(public))[1].split()[-1]
-    rotate = ("keys", "rotate", "table-1", str(public), "--overlap-hours", "1", "--by", "m.ng")
-    code, _, err = run(*rotate, "--passwords-stdin", *place, stdin=f"{PASSWORD}\n")
+    rotate = ("keys", "rotate", "table-1", str(public), "--overlap-hours", "1", *two)
+    code, _, err = run(*rotate, *place, stdin=f"{PASSWORD}\n" * 2)
     assert code == 0, err
     revoke = ("keys", "revoke", "table-1", "--why", "stolen")
     code, _, err = run(*revoke, "--by", "m.ng", "--passwords-stdin", *place, stdin=f"{PASSWORD}\n")
     assert (code, "E-ACT-008" in err) == (77, True)
-    code, _, err = run(*revoke, *two, *place, stdin=f"{PASSWORD}\nriver of cards\n")
+    code, _, err = run(*revoke, *two, *place, stdin=f"{PASSWORD}\n" * 2)
     assert code == 0, err
     listed = json.loads(run("keys", "list", "--json", *place)[1])["keys"]
     assert [row["revoked_ms"] > 0 for row in listed] == [True, True]
     csv = link.folder / "many.csv"
     rows = "".join(f"t{n},{zmq.curve_keypair()[0].decode()}\n" for n in range(20))
     csv.write_text("name,key\n" + rows.replace('"', '""'))
-    bulk = ("keys", "enrol", "--csv", str(csv), "--by", "m.ng", "--passwords-stdin")
-    code, out, err = run(*bulk, *place, stdin=f"{PASSWORD}\n")
+    bulk = ("keys", "enrol", "--csv", str(csv), *two)
+    code, out, err = run(*bulk, *place, stdin=f"{PASSWORD}\n" * 2)
     assert (code, len(out.splitlines())) == (0, 20), err
     code, out, _ = run("accounts", "list", *place)
     assert (code, "supervisor" in out) == (0, True)
-    code, _, err = run(*bulk, *place, stdin="wrong\n")
+    code, _, err = run(*bulk, *place, stdin=f"{PASSWORD}\nwrong\n")
     assert (code, "E-ACT-001" in err) == (77, True)
 
 
@@ -268,8 +265,16 @@ def test_backup_and_restore_by_two_people(link: Link, monkeypatch: pytest.Monkey
     link.start()
     link.wait_leading()
     place = ("--config", str(link.config))
-    add = ("accounts", "add", "a.kim", "--role", "engineer", "--by", "m.ng", "--passwords-stdin")
-    assert run(*add, *place, stdin=f"river of cards\n{PASSWORD}\n")[0] == 0
+    file = str(link.folder / "a.kim.request")
+    make = ("accounts", "request", "a.kim", "--out", file, "--passwords-stdin")
+    code, out, err = run(*make, stdin="river of cards\n")
+    assert code == 0, err
+    mark = out.split("fingerprint ")[1][:19]
+    add = ("accounts", "add", "a.kim", file, "--role", "engineer", "--by", "m.ng", "--by", "k.lee")
+    code, _, err = run(
+        *add, "--fingerprint", mark, "--passwords-stdin", *place, stdin=f"{PASSWORD}\n" * 2
+    )
+    assert code == 0, err
     copy = str(link.folder / "copy")
     code, out, err = run("link", "backup", copy, *place)
     assert (code, "sha256" in out) == (0, True), err
@@ -292,8 +297,10 @@ def test_backup_and_restore_by_two_people(link: Link, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("password", ["", "short", "m.ng m.ng m.ng"])
 def test_there_is_no_default_and_no_weak_password(tmp_path: Path, password: str) -> None:
-    init = ("link", "init", str(tmp_path / "x"), "--account", "m.ng", "--password-stdin")
-    code, _, err = run(*init, stdin=password and f"{password}\n")
+    two = ("--account=m.ng=manager", "--account=k.lee=supervisor", "--passwords-stdin")
+    code, _, err = run(
+        "link", "init", str(tmp_path / "x"), *two, stdin=password and f"{password}\n"
+    )
     assert code in (65, 66), err
     assert not (tmp_path / "x").exists()
 

@@ -52,7 +52,7 @@ def test_a_real_table_contributes_voids_and_loses_nothing(made: Path, tmp_path: 
         live = house.start(beat_ms=200)
         run = linked(made, house, live.endpoint)
         public = load_public(run / "link.pub")
-        assert live.order(RotateKey(NewKey("mbs3", public)), "a.kim")["ok"]
+        assert live.order(RotateKey(NewKey("mbs3", public)), "a.kim", "m.ng")["ok"]
 
         async def play() -> Live:
             table = Table(run)
@@ -89,7 +89,7 @@ def test_a_table_plays_with_the_servers_draw_and_an_auditor_finds_it_right(tmp_p
         live = house.start(beat_ms=200, pools=pools)
         run = linked(mega, house, live.endpoint)
         key = NewKey("mega", load_public(run / "link.pub"))
-        assert live.order(RotateKey(key), "a.kim")["ok"]
+        assert live.order(RotateKey(key), "a.kim", "m.ng")["ok"]
 
         async def play() -> Live:
             table = Table(run)

@@ -197,7 +197,7 @@ class Book:
         key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
         group.keys[key] = KeyRow(key, "T-1", "table", START_MS, 0, 0, "anna", START_MS)
         group.accounts["anna"] = AccountRow(
-            "anna", "manager", "scrypt$16384$8$1$c2FsdA$aGFzaA", 0, False, "setup", START_MS
+            "anna", "manager", "scrypt$16384$8$1$c2FsdA$aGFzaA", 0, 0, "setup", START_MS
         )
         return group
 

@@ -74,7 +74,7 @@ def test_a_backup_comes_back_in_either_store(
     path = tmp_path / "monday.backup"
     manifest = store.backup(path, at_ms=42)
     assert manifest == read_manifest(path)
-    assert (manifest.at_ms, manifest.file, manifest.schema) == (42, "monday.backup", 1)
+    assert (manifest.at_ms, manifest.file, manifest.schema) == (42, "monday.backup", store.schema)
     assert (manifest.last_event, manifest.chain) == (8, book.chain)
     assert manifest.rows["events"] == 8
     assert manifest.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -240,8 +240,8 @@ def test_manifests_that_do_not_fit(
         refuse(path, place, BackupDamaged, words)
     text.write_text("{}", "utf-8")
     refuse(path, place, BackupDamaged, "not a manifest")
-    text.write_text(json.dumps(good | {"schema": 2}), "utf-8")
-    with closing(place.open()) as other, pytest.raises(TooNew, match="its schema is 2"):
+    text.write_text(json.dumps(good | {"schema": 99}), "utf-8")
+    with closing(place.open()) as other, pytest.raises(TooNew, match="its schema is 99"):
         restore(other, path, explain=EXPLAINED)
     os.unlink(text)
     refuse(path, place, Missing, "no manifest")
@@ -289,7 +289,7 @@ def test_an_empty_store_can_be_copied_and_restored(
 
 
 EXPORT = """\
-{"format":"underfelt link export","version":1,"schema":1}
+{"format":"underfelt link export","version":1,"schema":2}
 {"table":"leader","columns":["id","epoch","holder","lease_ms","renewed_ms"],"base64":[]}
 """
 

@@ -88,9 +88,9 @@ def test_row_60_a_migration_is_whole_or_not_there(bare: Place) -> None:
             if not killed_at(process, moment):
                 break
             with closing(bare.open()) as store:
-                if store.schema == 0:
+                if store.schema < len(migrations(bare.kind)):
                     assert store.query("SELECT 1") == [(1,)]
-                    with pytest.raises(Missing, match="the schema is 0, this program needs"):
+                    with pytest.raises(Missing, match=r"the schema is \d, this program needs"):
                         store.load()
                 else:
                     assert store.check().events == 0
