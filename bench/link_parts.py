@@ -118,7 +118,8 @@ def serve(mode: str, folder: Path, plan: Mapping[str, int]) -> None:
     from link.ledger.terms import Pool, PoolTerms, Terms
     from link.server.doors import DoorPlan, Doors, Limits
     from link.server.keeper import Keeper
-    from link.server.server import Means, Plan, Server
+    from link.server.means import Means, Plan
+    from link.server.server import Server
     from link.store import open_store
     from link.store.sqlite import SqliteStore
     from record.link.keys import SecretKey

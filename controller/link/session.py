@@ -23,6 +23,8 @@ from record.link.messages import (
     FromTable,
     Hello,
     Noted,
+    Receipt,
+    ReceiptShown,
     Refused,
     Welcome,
 )
@@ -177,6 +179,8 @@ class Session:
         self.outbox = Outbox(head.sent)
         self.stage: Stage = "waiting"
         self.server, self.epoch, self.version = "", 0, 0
+        self.receipt: Receipt | None = None
+        """The last one of the server: shown after the next welcome."""
         self.testing = False
         """The table is in test mode: every heartbeat says so."""
         self.halted = ""
@@ -298,15 +302,21 @@ class Session:
             case _ if self.stage != "open":
                 return []  # of the connection before this one's greeting
             case Ack(n):
+                self._keep(message.receipt)
                 return self._acked(n, message, now)
             case Beat(at_ms):
                 return self._answered(at_ms, message, now)
             case Noted(seq):
+                self._keep(message.receipt)
                 if self._unnoted is not None and seq >= self._unnoted:
                     self._unnoted, self._checkpoint_ms = None, now.ms + CHECKPOINT_MS
                 return []
             case _:
                 return [Tell(message)]
+
+    def _keep(self, receipt: Receipt | None) -> None:
+        if receipt is not None:
+            self.receipt = receipt
 
     def _welcomed(self, welcome: Welcome, now: Moment) -> list[Do]:
         if welcome.version not in VERSIONS:
@@ -331,6 +341,8 @@ class Session:
         self._unnoted = None
         if self.outbox.caught_up:
             self.halted = self._said = ""
+        if self.receipt is not None and welcome.version >= 3:
+            out.append(Send(ReceiptShown(self.receipt)))
         out.append(Tell(welcome))
         if 0 < welcome.seq < self.head.seq:
             out.append(Prove(welcome.seq))

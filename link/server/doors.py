@@ -16,7 +16,7 @@ from typing import Final
 import zmq
 
 from link.server.gate import SIGNS, TABLES
-from record.link.keys import SecretKey
+from record.link.keys import SecretKey, decode_z85
 from record.link.messages import LONGEST
 
 LEAST_LIBZMQ: Final = (4, 3, 5)
@@ -79,6 +79,10 @@ class Doors:
         self.signs: list[zmq.Socket[bytes] | None] = []
         self.bound: list[tuple[str, str]] = []
         """The endpoints as they are, also where the plan left the port to the system."""
+
+    def secrets(self) -> list[bytes]:
+        """The secret key of each door, 32 bytes."""
+        return [decode_z85(plan.secret.reveal().decode()) or b"" for plan in self._plans]
 
     def open(self) -> None:
         for plan in self._plans:

@@ -8,7 +8,7 @@ changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -17,6 +17,7 @@ import msgspec
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER, Order, Person
 from link.ledger.state import Poison, Reply, Sign
+from link.receipts import Receipts
 from link.rows import KeyRow
 from link.server.gate import Alarms
 from link.server.sessions import Peer, Session, Sessions
@@ -33,6 +34,9 @@ from record.link.messages import (
     FromTable,
     Hello,
     MeterValue,
+    Noted,
+    Receipt,
+    ReceiptShown,
     Refused,
     Welcome,
 )
@@ -50,13 +54,26 @@ MOST_TEXT: Final = 500
 KEPT_BYTES: Final = 4_000
 """Of a dead letter; the hash says which frame it was."""
 NOT_TAKEN: Final = "E-LNK-022"
+FORGED: Final = "E-LNK-023"
 
 
 class Floor:
     """Made anew whenever this server begins to lead."""
 
-    def __init__(self, ledger: Ledger, *, server: str, epoch: int, beat_ms: int) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        *,
+        server: str,
+        epoch: int,
+        beat_ms: int,
+        receipts: Receipts,
+        compare: Callable[[str, Receipt], None],
+    ) -> None:
+        """``compare`` is given a table and a receipt that this server made: it raises if the store
+        does not have what it proves."""
         self.ledger = ledger
+        self._receipts, self._compare = receipts, compare
         self.epoch = epoch
         self.sessions = Sessions()
         self.counts: Counter[str] = Counter()
@@ -153,10 +170,25 @@ class Floor:
                 self.counts["checkpoints"] += 1
                 table, journal = session.table, session.journal
                 self._reply(self.ledger.checkpoint(table, journal, message, self.now_ms))
+            case ReceiptShown(receipt):
+                self.counts["receipts"] += 1
+                self._shown(session, receipt, message)
             case Bye():
                 self.counts["byes"] += 1
                 self.sessions.close(session.peer)
                 self._out.append((session.peer, Bye()))
+
+    def _shown(self, session: Session, receipt: Receipt, message: FromTable) -> None:
+        verdict = self._receipts.verdict(receipt)
+        if verdict == "ours":
+            self._compare(session.table, receipt)
+        elif verdict == "forged":
+            # A table's word, and no proof of anything: it stops that table alone.
+            poison = Poison(FORGED, f"a receipt for event {receipt.event} that is not the server's")
+            table, journal, told = session.table, session.journal, encode(message)
+            refused = self.ledger.halt(table, journal, poison, told, self.now_ms)
+            if refused is not None:
+                self._reply([(table, refused)])
 
     # --- what is not as it should be -------------------------------------------------------------
 
@@ -297,11 +329,18 @@ class Floor:
                 self.counts["refused"] += 1
             self._out.append((session, message))
 
+    def receipt(self) -> Receipt:
+        """For what is committed."""
+        state = self.ledger.state
+        staff = state.staff, state.staff_head
+        return self._receipts.make(self.epoch, state.event - 1, state.chain, staff)
+
     def answers(self) -> Iterator[tuple[Peer, bytes]]:
         """To be called after the commit."""
         out, self._out = self._out, []
         pool_of = self.ledger.state.pool_of
         meters_of: dict[int, tuple[MeterValue, ...]] = {}
+        receipt: Receipt | None = None
         for whom, message in out:
             if type(whom) is tuple:
                 yield whom, encode(message)
@@ -319,7 +358,16 @@ class Floor:
                     message = _with_meters(message, meters)
             if whom.version < VERSION:
                 message = for_version(message, whom.version)
+            elif isinstance(message, Ack | Noted):
+                receipt = receipt or self.receipt()
+                message = _with_receipt(message, receipt)
             yield whom.peer, encode(message)
+
+
+def _with_receipt(message: Ack | Noted, receipt: Receipt) -> FromServer:
+    if isinstance(message, Ack):
+        return Ack(message.n, message.meters, receipt)
+    return Noted(message.seq, receipt)
 
 
 def _with_meters(message: FromServer, meters: tuple[MeterValue, ...]) -> FromServer:

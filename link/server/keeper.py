@@ -43,6 +43,8 @@ class Keeper:
         self._alive = alive
         self.epoch = 0
         """0: another server leads, or nobody does."""
+        self.least = 0
+        """Epochs up to this one were given before, whatever the store says."""
         self._holder, self._lease_ms, self._pause = holder, lease_ms, pause
         self._renewed_ms = 0
         self.next_ms = 0
@@ -54,7 +56,7 @@ class Keeper:
         self._alive()
         if not self.epoch:
             try:
-                epoch = self.store.lead(self._holder, self._lease_ms)
+                epoch = self.store.lead(self._holder, self._lease_ms, self.least)
             except (Failed, Unknown) as error:
                 raise StepDown(error) from None
             if epoch is None:

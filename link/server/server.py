@@ -8,43 +8,37 @@ server leads again.
 from __future__ import annotations
 
 import gc
-import secrets
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import zmq
 from zmq.backend import Socket as BareSocket
 
 from link.ledger.ledger import Ledger
-from link.ledger.mystery import Sealer
-from link.ledger.terms import Pool
+from link.receipts import Receipts
 from link.rows import KeyRow
-from link.server.bridge import Bridge
-from link.server.doors import Doors
 from link.server.floor import NOT_TAKEN, Floor
 from link.server.gate import Alarms, Gate
-from link.server.keeper import Keeper, StepDown
-from link.server.log import Log
+from link.server.keeper import StepDown
+from link.server.means import Means, Plan
 from link.server.office import Office
 from link.server.publisher import QUICK, QUICK_MORE, Publisher
 from link.server.service import Service
 from link.server.sessions import Peer
-from link.store.contract import Store
+from link.server.witness import compare
 from link.store.errors import (
     Conflict,
     Failed,
     Fenced,
     NotStorable,
+    Rewound,
     StoreError,
     Unknown,
     Unsafe,
 )
 from record.link.codec import encode
-from record.link.messages import Bye, Refused
-from record.notify import Notifier
+from record.link.messages import Bye, Receipt, Refused
 
 IDLE_MS: Final = 250
 """The longest sleep: timers are looked at so often."""
@@ -64,51 +58,6 @@ COLLECT_AFTER: Final = 50_000
 with ten thousand tables a look takes a tenth of all time if it is taken as often as usual."""
 
 
-class Clock(Protocol):
-    def now_ms(self) -> int: ...
-    def mono_ms(self) -> int: ...
-
-
-class SystemClock:
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-    def mono_ms(self) -> int:
-        return time.monotonic_ns() // 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What the configuration says about this server."""
-
-    name: str
-    pools: Sequence[Pool] = ()
-    beat_ms: int = 1_000
-    publish_ms: int = 100
-    """Between two publications at least."""
-    rebind_ms: int = 30_000
-    """After a revocation the connections of that door are dropped so much later, at most."""
-    group_most: int = 512
-    """Messages in one group."""
-    check_recent: int | None = None
-    """Events whose chain is checked at a start; None for all of them."""
-
-
-@dataclass(slots=True)
-class Means:
-    """What a server is given to work with."""
-
-    store: Store
-    keeper: Keeper
-    doors: Doors
-    bridge: Bridge = field(default_factory=Bridge)
-    log: Log = field(default_factory=Log)
-    clock: Clock = field(default_factory=SystemClock)
-    notifier: Notifier = field(default_factory=lambda: Notifier(None))
-    sealer: Sealer | None = None
-    chance: Callable[[], bytes] = field(default=lambda: secrets.token_bytes(32))
-
-
 class Server:
     def __init__(self, plan: Plan, means: Means) -> None:
         self.plan, self._means = plan, means
@@ -119,6 +68,7 @@ class Server:
         self.counts: Counter[str] = Counter()
         self._service = Service(self, means.bridge, means.store)
         self._poller = zmq.Poller()
+        self._receipts = Receipts(means.doors.secrets())
         self._publisher = Publisher(plan.name, publish_ms=plan.publish_ms, beat_ms=plan.beat_ms)
         self._reloaded_ms = self._expired_ms = self._tended_ms = 0
         self._rebind_ms: dict[str, int] = {}
@@ -203,6 +153,8 @@ class Server:
             act()
         except (*LOSES_THE_LEAD, KeyboardInterrupt):
             raise
+        except Rewound as error:
+            self._rewound(error)
         except StoreError as error:
             if not isinstance(error, NotStorable):
                 raise
@@ -367,12 +319,19 @@ class Server:
     def _begin(self, now: int, mono: int) -> None:
         store = self._means.store
         self._means.notifier.more_time(60_000_000)
+        if said := store.rewound():
+            raise Rewound(store.place, said)
         if not self.counts["led"]:
             store.check(recent=self.plan.check_recent, between=self._means.notifier.feed)
         ledger = self._load(now)
         self.counts["led"] += 1
         self.floor = Floor(
-            ledger, server=self.plan.name, epoch=self._keeper.epoch, beat_ms=self.plan.beat_ms
+            ledger,
+            server=self.plan.name,
+            epoch=self._keeper.epoch,
+            beat_ms=self.plan.beat_ms,
+            receipts=self._receipts,
+            compare=self._compare,
         )
         self.floor.at(now, mono)
         self.trouble = ""
@@ -403,6 +362,19 @@ class Server:
             self._keeper.commit(group)
         self.gate.refresh(now)
         return ledger
+
+    def _compare(self, table: str, receipt: Receipt) -> None:
+        assert self.floor is not None
+        compare(self._means.store, self._keeper, self.floor.ledger.state.event - 1, table, receipt)
+
+    def _rewound(self, error: Rewound) -> None:
+        """On record first, so that no start after this one takes anything either."""
+        floor = self.floor
+        if floor is not None:
+            floor.restart(self._load(floor.now_ms))
+            floor.ledger.alarm(error.code, "", error.what[:500], floor.now_ms)
+            self._keeper.commit(floor.ledger.group(floor.epoch))
+        raise error
 
     def _step_down(self, why: str, code: str) -> None:
         floor, self.floor = self.floor, None

@@ -18,7 +18,8 @@ from link.server.doors import DoorPlan, Doors, Limits
 from link.server.http import Http
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.server import Means, Plan, Server, SystemClock
+from link.server.means import Means, Plan, SystemClock
+from link.server.server import Server
 from link.store import open_store
 from link.store.base import SqlStore
 from link.store.errors import Failed, Unknown

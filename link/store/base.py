@@ -26,13 +26,24 @@ from link.store import reading
 from link.store import tables as t
 from link.store.checking import Checker
 from link.store.contract import ALWAYS, Counts, Leader, Manifest, Span
-from link.store.errors import Broken, Conflict, Failed, Fenced, Missing, StoreError, Unknown
+from link.store.errors import (
+    Broken,
+    Conflict,
+    Failed,
+    Fenced,
+    Missing,
+    Rewound,
+    StoreError,
+    Unknown,
+)
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
 from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
 from link.store.tables import Row
 
 T = TypeVar("T")
 
+RESTORE: Final = "restore"
+"""Holder of the epoch in which a backup was put back."""
 _NEW: Final = ("entries", "balances", "steps", "alarms", "marks", "staff")
 _REPLACED: Final = ("levels", "awards", "keys", "accounts")
 
@@ -165,18 +176,18 @@ class SqlStore(ABC):
 
     # --- who leads ---------------------------------------------------------------------------
 
-    def lead(self, holder: str, lease_ms: int) -> int | None:
+    def lead(self, holder: str, lease_ms: int, above: int = 0) -> int | None:
         self._ready()
-        return self.attempt(lambda: self._take_lead(holder, lease_ms))
+        return self.attempt(lambda: self._take_lead(holder, lease_ms, above))
 
-    def _take_lead(self, holder: str, lease_ms: int) -> int | None:
+    def _take_lead(self, holder: str, lease_ms: int, above: int) -> int | None:
         now = self.query(f"SELECT {self.clock}")[0][0]
         found = self.locked_leader()
         if found is not None:
             _, other, lease, renewed = found
             if other != holder and now < renewed + lease and not self._predecessor_is_gone():
                 return None
-        return self.raise_epoch(holder, lease_ms)
+        return self.raise_epoch(holder, lease_ms, above)
 
     def raise_epoch(self, holder: str, lease_ms: int, above: int = 0) -> int:
         """In a transaction: a new epoch above every one that was given here, and ``above``."""
@@ -334,6 +345,23 @@ class SqlStore(ABC):
 
     def event(self, journal: str, n: int) -> EventRow | None:
         return reading.event(self._read, journal, n)
+
+    def chain_of(self, event: int) -> str:
+        rows = self._read("SELECT chain FROM events WHERE id = ?", (event,))
+        return rows[0][0].hex() if rows else ""
+
+    def restored_since(self, epoch: int) -> int | None:
+        sql = "SELECT MIN(after_event) FROM epochs WHERE holder = ? AND epoch > ?"
+        found: int | None = self._read(sql, (RESTORE, epoch))[0][0]
+        return found
+
+    def rewound(self) -> str:
+        rows = self._read(
+            "SELECT said FROM alarms WHERE code = ? AND event > (SELECT COALESCE(MAX(after_event),"
+            " -1) FROM epochs WHERE holder = ?) ORDER BY id LIMIT 1",
+            (Rewound.code, RESTORE),
+        )
+        return rows[0][0] if rows else ""
 
     def events(
         self,

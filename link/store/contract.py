@@ -88,10 +88,10 @@ class Store(Protocol):
     def migrate(self, *, at_ms: int) -> tuple[str, ...]:
         """Bring the schema up to this program's; the names of the steps taken."""
 
-    def lead(self, holder: str, lease_ms: int) -> int | None:
-        """Take the lead: a new epoch, or None while another holder's lease lasts. The lease counts
-        by the database's clock. The same holder is given a new epoch at once: its name must be its
-        own."""
+    def lead(self, holder: str, lease_ms: int, above: int = 0) -> int | None:
+        """Take the lead: a new epoch above every one before it and ``above``, or None while another
+        holder's lease lasts. The lease counts by the database's clock. The same holder is given a
+        new epoch at once: its name must be its own."""
 
     def renew(self, epoch: int) -> None:
         """Begin the lease anew; ``Fenced`` if the epoch is not the leader's."""
@@ -126,6 +126,15 @@ class Store(Protocol):
 
     def event(self, journal: str, n: int) -> EventRow | None:
         """Event ``n`` of a journal, or order ``n`` with journal ``""``."""
+
+    def chain_of(self, event: int) -> str:
+        """The chain value of the event with this id; empty if there is none."""
+
+    def restored_since(self, epoch: int) -> int | None:
+        """The last event that a restore after this epoch began with; None if there was none."""
+
+    def rewound(self) -> str:
+        """The alarm that says the store went back, unless a restore explained it since."""
 
     def events(
         self,

@@ -110,3 +110,10 @@ class Missing(StoreError):
 
     code = "E-STO-013"
     exit_code = 66
+
+
+class Rewound(StoreError):
+    """A receipt that this server made proves events that the store does not have."""
+
+    code = "E-STO-015"
+    exit_code = 65

@@ -392,12 +392,12 @@ class PostgresStore(SqlStore):
     def tend(self) -> None:
         """PostgreSQL keeps house itself."""
 
-    def lead(self, holder: str, lease_ms: int) -> int | None:
+    def lead(self, holder: str, lease_ms: int, above: int = 0) -> int | None:
         current = self.leader()
         if current is not None and current.holder != holder and current.left_ms > 0:
             return None
         try:
-            return super().lead(holder, lease_ms)
+            return super().lead(holder, lease_ms, above)
         except Failed as error:
             if isinstance(error.__cause__, pg.LockNotAvailable):
                 self._elsewhere()
@@ -405,9 +405,9 @@ class PostgresStore(SqlStore):
                 raise Unknown(self.place, what + self._standby_words()) from error
             raise
 
-    def _take_lead(self, holder: str, lease_ms: int) -> int | None:
+    def _take_lead(self, holder: str, lease_ms: int, above: int) -> int | None:
         self._still_fit()
-        return super()._take_lead(holder, lease_ms)
+        return super()._take_lead(holder, lease_ms, above)
 
     def locked_leader(self) -> Row | None:
         self._lock_advisory()

@@ -268,8 +268,8 @@ class SqliteStore(SqlStore):
     def _lock_schema(self) -> None:
         self.query(f"PRAGMA application_id = {APPLICATION_ID}")
 
-    def _take_lead(self, holder: str, lease_ms: int) -> int | None:
-        epoch = super()._take_lead(holder, lease_ms)
+    def _take_lead(self, holder: str, lease_ms: int, above: int) -> int | None:
+        epoch = super()._take_lead(holder, lease_ms, above)
         self._first_lead = False
         return epoch
 

@@ -22,6 +22,8 @@ from record.link.messages import (
     Message,
     Meters,
     MeterValue,
+    Noted,
+    ReceiptShown,
     RecordHash,
     SelectionRevealed,
     Version,
@@ -59,7 +61,7 @@ class _Sent(Message, frozen=True, tag="event"):
     body: msgspec.Raw
 
 
-_Frame = Hello | _Sent | Checkpoint | Beat | Bye
+_Frame = Hello | _Sent | Checkpoint | ReceiptShown | Beat | Bye
 _read_frame: Final = msgspec.json.Decoder[_Frame](_Frame).decode
 
 
@@ -158,6 +160,8 @@ encode_body: Final[Callable[[AnyBody], bytes]] = _encoder.encode
 
 def for_version(message: M, version: int) -> M:
     """As a table of this version knows it: what came later is left out."""
+    if version < 3 and isinstance(message, Ack | Noted) and message.receipt is not None:
+        message = msgspec.structs.replace(message, receipt=None)
     if version >= 2 or not isinstance(message, Welcome | Ack | Beat):
         return message
     if isinstance(message, Welcome):

@@ -1,8 +1,8 @@
 """The messages of the link, strictly decoded: one JSON object in one ZeroMQ frame.
 
 A table connects with a DEALER, the server listens with a ROUTER; both prove their CURVE keys. The
-server knows the table by its key, never by what a message says. Version 2 is spoken; a table that
-is one version behind is served.
+server knows the table by its key, never by what a message says. Version 3 is spoken; tables of the
+versions before it are served.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import msgspec
 
 from record.link.events import AnyBody, Cents, Count, Round, Row, Seat, Word
 
-VERSION: Final = 2
-VERSIONS: Final = (1, 2)
+VERSION: Final = 3
+VERSIONS: Final = (1, 2, 3)
 LONGEST: Final = 65_536
 """Bytes of a message; a longer one is refused before it is read."""
 
@@ -59,6 +59,25 @@ class MeterValue(
     generation: Count
     pending: Count = 0
     """Hits that are locked and not yet paid or rejected (since version 2)."""
+
+
+NO_HASH: Final = "0" * 64
+
+
+class Receipt(Row, frozen=True):
+    """What the server's store held when it said so: ``[epoch, event, chain, staff, staff_head, key,
+    mac]``. Only the server can make one, and only the server can check it (since version 3)."""
+
+    epoch: Count
+    event: Count
+    """Number of the last event of the store, of all tables and people."""
+    chain: Hash
+    """The chain value of that event."""
+    staff: Count
+    staff_head: Hash
+    """Number and head of the chain of staff orders; zeros if there are none."""
+    key: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{16}$(?!\n)")]
+    mac: Hash
 
 
 _fromhex: Final = bytes.fromhex
@@ -130,6 +149,12 @@ class Beat(Message, frozen=True, tag="beat"):
     """From a table: it is in test mode and nobody can play there (since version 2)."""
 
 
+class ReceiptShown(Message, frozen=True, tag="receipt"):
+    """From a table right after its welcome: the last receipt that it holds (since version 3)."""
+
+    receipt: Receipt
+
+
 class Bye(Message, frozen=True, tag="bye"):
     """Both ways: a clean end."""
 
@@ -158,12 +183,16 @@ class Ack(Message, frozen=True, tag="ack"):
 
     n: Count
     meters: tuple[MeterValue, ...] = ()
+    receipt: Receipt | None = None
+    """Keep the last one, and show it after the next welcome (since version 3)."""
 
 
 class Noted(Message, frozen=True, tag="noted"):
     """A checkpoint is durable at the server."""
 
     seq: Count
+    receipt: Receipt | None = None
+    """As with an ack: a table that plays nothing hears of it too (since version 3)."""
 
 
 class Refused(Message, frozen=True, tag="refused"):
@@ -238,7 +267,7 @@ class Meters(Message, frozen=True, tag="meters"):
     meters: tuple[MeterValue, ...]
 
 
-FromTable = Hello | Event | Checkpoint | Beat | Bye
+FromTable = Hello | Event | Checkpoint | ReceiptShown | Beat | Bye
 FromServer = (
     Welcome
     | Ack

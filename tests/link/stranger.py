@@ -33,7 +33,7 @@ class Stranger:
         *,
         game: str = "MBS3",
         journal: str | None = None,
-        versions: tuple[int, ...] = (2, 1),
+        versions: tuple[int, ...] = (3, 2, 1),
     ) -> None:
         self.endpoint, self.server_key = endpoint, server_key
         self.public, self.secret = keys
@@ -42,6 +42,8 @@ class Stranger:
         self.events: list[Message] = []
         """The outbox: kept for ever, event n at n - 1."""
         self.acked = 0
+        self.receipt: list[Any] | None = None
+        """The last one that the server gave."""
         self.beat_ms = 1_000
         self.version = 0
         self.meters: dict[tuple[str, str], Message] = {}
@@ -96,12 +98,15 @@ class Stranger:
 
     def _note(self, message: Message) -> None:
         self.heard.append(message)
+        self.receipt = message.get("receipt", self.receipt)
         if message["t"] == "ack":
             self.acked = max(self.acked, message["n"])
         elif message["t"] == "welcome":
             # The server's word counts: after a restore it may have less than it had acknowledged.
             self.acked, self.version = message["n"], message["version"]
             self.beat_ms = message["beat_ms"]
+            if self.version >= 3 and self.receipt is not None:
+                self.send({"t": "receipt", "receipt": self.receipt})
         for meter in message.get("meters", ()):
             self.meters[meter["pool"], meter["level"]] = meter
 

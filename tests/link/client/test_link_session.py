@@ -34,7 +34,7 @@ def test_hello_says_who_and_where_the_journal_ends() -> None:
     hello = next(m for m in world.sent if isinstance(m, Hello))
     assert (hello.table, hello.game, hello.meter_rule) == ("table-1", "MBS3", "sequential")
     assert (hello.sent, hello.seq, hello.head) == (1, 3, world.paper.events[0].hash)
-    assert hello.versions == (1, 2)
+    assert hello.versions == (1, 2, 3)
 
 
 def test_events_go_out_once_each_in_order() -> None:
@@ -351,7 +351,7 @@ def test_no_pulse_before_the_server_has_all_there_was() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [Welcome(3, "x", 1, 0, 1_000, ()), Refused("E-LNK-010", "versions 1, 2; this server speaks 9")],
+    [Welcome(7, "x", 1, 0, 1_000, ()), Refused("E-LNK-010", "versions 1, 2; this server speaks 9")],
 )
 def test_another_version_is_refused_with_words(message: Welcome | Refused) -> None:
     server = ModelServer()

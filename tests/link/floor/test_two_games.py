@@ -22,8 +22,8 @@ import pytest
 from hw_sim.scenario import load
 from link.ledger.orders import Approve, Pay, Verify
 from link.ledger.terms import Pool, PoolTerms, Terms
+from link.server.means import SystemClock
 from link.server.orders import NewKey, RotateKey
-from link.server.server import SystemClock
 from link.store.contract import Store
 from record.journal.reader import records_from
 from record.link.events import Claimed

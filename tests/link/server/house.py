@@ -28,7 +28,8 @@ from link.server.control import Control
 from link.server.doors import DoorPlan, Doors, Limits
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.server import Clock, Means, Plan, Server, SystemClock
+from link.server.means import Clock, Means, Plan, SystemClock
+from link.server.server import Server
 from link.store import open_store
 from link.store.contract import Store
 from record.link.keys import SecretKey

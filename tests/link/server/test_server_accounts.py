@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from link.server.server import SystemClock
+from link.server.means import SystemClock
 from link.staff import Register
 from link.store import open_store
 from tests.link.people import PASSWORD, made, request

@@ -57,7 +57,7 @@ def test_status_meters_tables_pools(live: Live, house: House) -> None:
         {"pool": "main", "level": "grand", "cents": 100_000, "generation": 1, "pending": 0}
     ]
     (table,) = ask(path_of(live), {"verb": "tables"})["tables"]
-    assert (table["table"], table["version"], table["test_mode"]) == ("table-1", 2, False)
+    assert (table["table"], table["version"], table["test_mode"]) == ("table-1", 3, False)
     pools = ask(path_of(live), {"verb": "pools"})
     assert [row["level"] for row in pools["levels"]] == ["grand"]
     display = [row for row in pools["balances"] if row["account"] == "display"]

@@ -18,7 +18,7 @@ def test_hello_is_answered_with_watermark_interval_and_meters(house: House) -> N
     live = house.start(beat_ms=750)
     assert house.stranger("table-1", live).join() == {
         "t": "welcome",
-        "version": 2,
+        "version": 3,
         "server": "link-1",
         "epoch": 2,
         "n": 0,
@@ -38,6 +38,7 @@ def test_an_event_is_acknowledged_with_the_meter_that_it_made(house: House) -> N
         "t": "ack",
         "n": 1,
         "meters": [{"pool": "main", "level": "grand", "cents": 100_005, "generation": 1}],
+        "receipt": table.receipt,
     }
     table.wager(2, 100)
     table.deliver()
@@ -78,7 +79,11 @@ def test_a_checkpoint_is_noted_once_it_is_durable(house: House) -> None:
     table.wager(1, 500)
     table.deliver()
     table.send({"t": "checkpoint", "seq": 77, "hash": "ab" * 32, "at_ms": 1})
-    assert table.until(lambda m: m["t"] == "noted") == {"t": "noted", "seq": 77}
+    assert table.until(lambda m: m["t"] == "noted") == {
+        "t": "noted",
+        "seq": 77,
+        "receipt": table.receipt,
+    }
     (journal,) = live.ask("journals")["journals"]
     assert (journal["head_seq"], journal["head_hash"]) == (77, "ab" * 32)
 
@@ -151,12 +156,12 @@ def test_a_table_one_version_behind_is_served_without_what_it_does_not_know(hous
 
 def test_a_table_that_is_too_new_is_told_which_versions_there_are(house: House) -> None:
     live = house.start()
-    table = house.stranger("table-1", live, versions=(3, 4))
+    table = house.stranger("table-1", live, versions=(7, 8))
     answer = table.join()
     assert answer["code"] == "E-LNK-010"
-    assert "1 to 2" in answer["text"]
+    assert "1 to 3" in answer["text"]
     for _ in range(4):  # not a frame that counts as broken
-        table.send(b'{"t":"hello","versions":[3],"of":"another shape"}')
+        table.send(b'{"t":"hello","versions":[7],"of":"another shape"}')
         refused(table, "E-LNK-010")
     assert live.counts().get("muted") is None
 

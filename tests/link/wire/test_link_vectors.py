@@ -56,7 +56,9 @@ def test_a_message_of_one_side_is_none_of_the_other(row: dict[str, Any]) -> None
 def test_a_table_one_version_behind_gets_what_it_knows(row: dict[str, Any]) -> None:
     message = codec.from_server(row["frame"].encode())
     assert codec.encode(codec.for_version(message, 1)) == row["first"].encode()
-    assert codec.encode(codec.for_version(message, 2)) == row["frame"].encode()
+    second = row.get("second", row["frame"])
+    assert codec.encode(codec.for_version(message, 2)) == second.encode()
+    assert codec.encode(codec.for_version(message, 3)) == row["frame"].encode()
 
 
 @pytest.mark.parametrize("row", VECTORS["taken"], ids=named)
@@ -93,10 +95,10 @@ def test_the_body_of_an_outbox_record_is_the_body_of_its_event() -> None:
 
 
 def test_a_table_from_the_future_still_says_which_versions_it_offers() -> None:
-    frame = b'{"t":"hello","versions":[3,4],"name":"table-7","shape":{"of":["things","to","come"]}}'
+    frame = b'{"t":"hello","versions":[7,8],"name":"table-7","shape":{"of":["things","to","come"]}}'
     with pytest.raises(codec.WireError):
         codec.from_table(frame)
-    assert codec.offered(frame) == (3, 4)
+    assert codec.offered(frame) == (7, 8)
 
 
 @pytest.mark.parametrize(
