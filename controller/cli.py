@@ -71,6 +71,15 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if argv is None:
         _hear_interrupts()
+    if "--js" in " ".join(arguments):  # whoever does not ask for it does not pay for the import
+        from controller import failures
+
+        if failures.wanted(arguments):
+            return failures.as_json(lambda: _main(arguments))
+    return _main(arguments)
+
+
+def _main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage(), end="")
         return EX_OK if arguments else EX_USAGE

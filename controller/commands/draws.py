@@ -6,7 +6,6 @@ a draw is and what the codes mean: docs/rules/selections.md.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Final
@@ -50,15 +49,13 @@ def run(argv: list[str]) -> int:
     try:
         report = verify_draws.verify(Path(arguments.journal_dir))
     except verify_draws.Unreadable as error:
-        return _refused(str(error), "E-DRW-021", EX_NOINPUT, as_json=arguments.json)
+        return _refused(f"{error} (E-DRW-021)", EX_NOINPUT)
     except verify_draws.Damaged as error:
-        return _refused(str(error), "E-DRW-020", EX_DATAERR, as_json=arguments.json)
+        return _refused(f"{error} (E-DRW-020)", EX_DATAERR)
     print(verify_draws.as_json(report) if arguments.json else verify_draws.as_text(report))
     return EX_OK if report.ok else EX_DATAERR
 
 
-def _refused(text: str, code: str, exit_code: int, *, as_json: bool) -> int:
-    if as_json:
-        print(json.dumps({"ok": False, "error": {"code": code, "text": text}}))
+def _refused(text: str, exit_code: int) -> int:
     print(f"underfelt draws: {text}", file=sys.stderr)
     return exit_code

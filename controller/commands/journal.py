@@ -93,7 +93,7 @@ def _refuse(
 ) -> int:
     print(f"{parser.prog}: {printable(str(error))}", file=sys.stderr)
     if arguments.json:
-        print(json.dumps({"ok": False, "problems": [row]}))
+        print(json.dumps({"ok": False, "problems": [{**row, "text": str(error)}]}))
     return code
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from controller.cli import main
 from controller.commands import draws
 from controller.daemon.entries import encode_entry
 from controller.daemon.typed import Hide
@@ -212,9 +213,9 @@ def test_the_command_refuses_with_the_right_exit_code(
     assert "round 1, record 6: the seed is not the one committed to (E-DRW-002)" in (
         capsys.readouterr().out
     )
-    assert draws.run(["verify", str(tmp_path / "none"), "--json"]) == 66
+    assert main(["draws", "verify", str(tmp_path / "none"), "--json"]) == 66
     out, err = capsys.readouterr()
-    assert json.loads(out)["error"]["code"] == "E-DRW-021"
+    assert json.loads(out)["problems"][0]["code"] == "E-DRW-021"
     assert "No such file" in err
     damaged = tmp_path / "damaged"
     damaged.mkdir()
