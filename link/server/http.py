@@ -6,46 +6,83 @@ leader and 503 at a standby, for whoever must find it.
 
 from __future__ import annotations
 
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Final
 
 from link.server.bridge import Bridge
-from link.server.doors import DoorError
+from link.server.log import Log
 from link.server.metrics import metrics
+
+NO_PORT: Final = "E-LNK-049"
+AGAIN_S: Final = 5.0
 
 
 class Http:
-    def __init__(self, address: str, port: int, bridge: Bridge) -> None:
-        class Handler(BaseHTTPRequestHandler):
-            timeout = 10
+    """A port that is in use is no reason to stop: it is reported (``trouble``) and tried again."""
 
-            def do_GET(self) -> None:
-                code, text = answer(self.path, bridge)
-                data = text.encode()
-                self.send_response(code)
-                self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+    def __init__(self, address: str, port: int, bridge: Bridge, log: Log | None = None) -> None:
+        self._at, self._bridge, self._log = (address, port), bridge, log or Log()
+        self._closing = threading.Event()
+        self._server: ThreadingHTTPServer | None = None
+        self.trouble = ""
+        """Why nobody can be answered; empty while somebody can."""
+        self._bind()
 
-            def log_message(self, format: str, *args: object) -> None:
-                """Nothing: a scrape every few seconds is no news."""
+    @property
+    def port(self) -> int:
+        return self._at[1] if self._server is None else int(self._server.server_address[1])
 
+    def _bind(self) -> None:
         try:
-            self._server = ThreadingHTTPServer((address, port), Handler)
+            self._server = ThreadingHTTPServer(self._at, handler(self._bridge))
         except OSError as error:
-            said = f"http: {address} port {port}: {error.strerror}"
-            raise DoorError("E-LNK-040", said, 71) from None
+            address, port = self._at
+            self.trouble = f"http: {address} port {port}: {error.strerror}; metrics are not served"
+            return
         self._server.daemon_threads = True
-        self.port = self._server.server_address[1]
+        self.trouble = ""
 
     def start(self) -> None:
-        threading.Thread(target=self._server.serve_forever, name="http", daemon=True).start()
+        if self.trouble:
+            self._log.error(self.trouble, fault_code=NO_PORT)
+        threading.Thread(target=self._serve, name="http", daemon=True).start()
+
+    def _serve(self) -> None:
+        while self._server is None:
+            if self._closing.wait(AGAIN_S):
+                return
+            self._bind()
+            if self._server is not None:
+                self._log.info(f"http: serving on port {self.port}")
+        self._server.serve_forever()
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._closing.set()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+
+def handler(bridge: Bridge) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_GET(self) -> None:
+            code, text = answer(self.path, bridge)
+            data = text.encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: a scrape every few seconds is no news."""
+
+    return Handler
 
 
 def answer(path: str, bridge: Bridge) -> tuple[int, str]:
@@ -66,6 +103,7 @@ def answer(path: str, bridge: Bridge) -> tuple[int, str]:
 def resident_bytes() -> int:
     """From the kernel; 0 where it does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * 4096
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0

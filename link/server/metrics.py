@@ -1,39 +1,75 @@
-"""Prometheus text from a status: counters and gauges, one prefix; no table as a label."""
+"""Prometheus text from a status: counters and gauges; no table as a label.
+
+Every name begins with ``underfelt_server_``: a table's own metrics about the link begin with
+``underfelt_link_``, and one monitoring reads both.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-COUNTED: Final = (
-    "events", "groups", "beats", "checkpoints", "hellos", "refused", "malformed", "muted",
-    "without hello", "replaced", "silent", "dropped", "byes", "admitted", "denied", "revoked",
-    "published", "led",
-)  # fmt: skip
+PREFIX: Final = "underfelt_server_"
+COUNTED: Final = {
+    "events": "Events that came over a session, repeats among them.",
+    "groups": "Groups committed to the store.",
+    "beats": "Heartbeats of tables.",
+    "checkpoints": "Journal heads that tables reported.",
+    "hellos": "Hellos of tables.",
+    "refused": "Refusals sent to tables.",
+    "malformed": "Frames that were no messages.",
+    "quarantined": "Messages kept as evidence and not applied.",
+    "muted": "Frames ignored because their sender is muted.",
+    "without hello": "Messages of tables that had not said hello.",
+    "replaced": "Connections that a newer one of the same table replaced.",
+    "silent": "Sessions closed because nothing was heard.",
+    "dropped": "Sessions closed because their answers were not read.",
+    "byes": "Sessions that tables ended themselves.",
+    "admitted": "Handshakes admitted.",
+    "denied": "Handshakes refused.",
+    "revoked": "Sessions ended because their key was revoked.",
+    "published": "Meter messages published to signs.",
+    "led": "Times this process began to lead.",
+    "undone": "Groups undone and applied one by one after a store error.",
+}
+"""What the server counts, and what it means."""
+GAUGES: Final = {
+    "leading": "1 at the server that leads, 0 at a standby.",
+    "epoch": "Epoch of the last lead that this server knows.",
+    "tables": "Tables with a session.",
+    "standing_alarms": "Alarms whose cause still stands.",
+    "resident_bytes": "Resident memory of the process.",
+}
+METER: Final = "What a level of a pool shows, in cents."
 _NAME: Final = re.compile(r"[^a-z0-9]+")
 
 
 def metrics(status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int) -> str:
-    counts = status["counts"]
-    rows = []
-    for name in COUNTED:
-        metric = f"underfelt_link_{_NAME.sub('_', name)}_total"
-        rows += [f"# TYPE {metric} counter", f"{metric} {counts.get(name, 0)}"]
-    gauges = {
-        "underfelt_link_leading": int(status["leading"]),
-        "underfelt_link_epoch": status["epoch"],
-        "underfelt_link_tables": status["tables"],
-        "underfelt_link_standing_alarms": len(status["standing"]),
-        "underfelt_link_resident_bytes": resident_bytes,
+    return "\n".join(_rows(status, meters, resident_bytes)) + "\n"
+
+
+def _rows(
+    status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int
+) -> Iterator[str]:
+    for name, text in COUNTED.items():
+        metric = f"{PREFIX}{_NAME.sub('_', name)}_total"
+        yield from (f"# HELP {metric} {text}", f"# TYPE {metric} counter")
+        yield f"{metric} {status['counts'].get(name, 0)}"
+    now = {
+        **status,
+        "leading": int(status["leading"]),
+        "standing_alarms": len(status["standing"]),
+        "resident_bytes": resident_bytes,
     }
-    for metric, value in gauges.items():
-        rows += [f"# TYPE {metric} gauge", f"{metric} {value}"]
-    rows.append("# TYPE underfelt_link_meter_cents gauge")
+    for name, text in GAUGES.items():
+        metric = f"{PREFIX}{name}"
+        yield from (f"# HELP {metric} {text}", f"# TYPE {metric} gauge", f"{metric} {now[name]}")
+    metric = f"{PREFIX}meter_cents"
+    yield from (f"# HELP {metric} {METER}", f"# TYPE {metric} gauge")
     for meter in meters.get("meters", ()):
         labels = f'pool="{_label(meter["pool"])}",level="{_label(meter["level"])}"'
-        rows.append(f"underfelt_link_meter_cents{{{labels}}} {meter['cents']}")
-    return "\n".join(rows) + "\n"
+        yield f"{metric}{{{labels}}} {meter['cents']}"
 
 
 def _label(text: str) -> str:

@@ -82,6 +82,8 @@ class Server:
         self._fed_ms = 0
         self.trouble = ""
         """Why it does not lead, if that is no choice of its own."""
+        self.cautions: list[tuple[str, str]] = []
+        """Code and text of what is to be an alarm when it leads."""
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -338,6 +340,9 @@ class Server:
         self._log.info(f"leading, epoch {self._keeper.epoch}, {store.place}")
         if caution := store.caution():
             self.floor.alarm("E-STO-014", "", caution)
+        for code, text in self.cautions:
+            self.floor.alarm(code, "", text)
+        self.cautions.clear()
 
     def _load(self, now: int) -> Ledger:
         """Ledger, keys and accounts as they are stored."""

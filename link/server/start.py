@@ -15,7 +15,7 @@ from link.sealing import load_sealer
 from link.server.bridge import Bridge
 from link.server.control import Control
 from link.server.doors import DoorPlan, Doors, Limits
-from link.server.http import Http
+from link.server.http import NO_PORT, Http
 from link.server.keeper import Keeper
 from link.server.log import Log
 from link.server.means import Means, Plan, SystemClock
@@ -119,10 +119,12 @@ def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
         server.open()
         control = Control(Path(config.control), means.bridge, log)
         control.start()
-        http = Http(*config.http, means.bridge) if config.http is not None else None
+        http = Http(*config.http, means.bridge, log) if config.http is not None else None
     except BaseException:
         server.close()
         raise
     if http is not None:
         http.start()
+        if http.trouble:
+            server.cautions.append((NO_PORT, http.trouble))
     return Running(server, control, http)

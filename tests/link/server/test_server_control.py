@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import stat
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -15,9 +17,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from link.server import http as http_module
 from link.server.control import AT_ONCE, LONGEST, ask
-from link.server.doors import DoorError
 from link.server.http import Http
+from link.server.metrics import COUNTED, GAUGES, PREFIX
 from link.store import backup
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live
@@ -219,18 +222,50 @@ def test_metrics_and_health(live: Live, house: House) -> None:
     code, text = fetched(http.port, "/metrics")
     assert code == 200
     families = {family.name for family in text_string_to_metric_families(text)}
-    assert {"underfelt_link_events", "underfelt_link_tables"} <= families
+    assert {"underfelt_server_events", "underfelt_server_tables"} <= families
+    assert all(family.documentation for family in text_string_to_metric_families(text))
+    names = re.findall(r"^# TYPE (\S+)", text, re.M)
+    assert re.findall(r"^# HELP (\S+) \S", text, re.M) == names == list(dict.fromkeys(names))
     rows = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
-    assert rows["underfelt_link_events_total"] == "1"
-    assert rows["underfelt_link_leading"] == "1"
-    assert rows['underfelt_link_meter_cents{pool="main",level="grand"}'] == "100005"
-    assert int(rows["underfelt_link_resident_bytes"]) > 1_000_000
+    assert rows["underfelt_server_events_total"] == "1"
+    assert rows["underfelt_server_leading"] == "1"
+    assert rows['underfelt_server_meter_cents{pool="main",level="grand"}'] == "100005"
+    assert int(rows["underfelt_server_resident_bytes"]) > 1_000_000
     assert fetched(http.port, "/health") == (200, "leading\n")
     assert fetched(http.port, "/leading") == (200, "leading\n")
     assert fetched(http.port, "/")[0] == 404
-    with pytest.raises(DoorError, match=r"Address already in use \(E-LNK-040\)"):
-        Http("127.0.0.1", http.port, live.bridge)
     http.close()
+
+
+def test_a_metrics_port_in_use_is_reported_and_tried_again(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_module, "AGAIN_S", 0.01)
+    first = Http("127.0.0.1", 0, live.bridge)
+    first.start()
+    second = Http("127.0.0.1", first.port, live.bridge)
+    assert second.trouble.endswith("Address already in use; metrics are not served")
+    second.start()
+    first.close()
+    while second.trouble:
+        time.sleep(0.01)
+    assert fetched(second.port, "/health") == (200, "leading\n")
+    second.close()
+
+
+def test_every_count_of_the_server_is_a_metric_with_one_meaning() -> None:
+    """Names of the server and of a table never meet: one monitoring reads both."""
+    package = Path(http_module.__file__).parent
+    counted = {
+        name
+        for path in package.glob("*.py")
+        for name in re.findall(r'counts\["([a-z ]+)"\]', path.read_text("utf-8"))
+    }
+    assert counted <= COUNTED.keys()
+    assert COUNTED.keys() - counted <= {"denied", "admitted"}  # chosen between in one place
+    table = (package.parents[1] / "controller" / "daemon" / "metrics.py").read_text("utf-8")
+    assert re.search(f'yield f?"{PREFIX.removeprefix("underfelt_")}', table) is None
+    assert len({*COUNTED.values(), *GAUGES.values()}) == len(COUNTED) + len(GAUGES)
 
 
 def test_the_peer_of_the_socket_is_known(live: Live) -> None:

@@ -19,6 +19,8 @@ import pytest
 import zmq
 
 from controller.cli import main
+from link.config import load
+from link.server.control import ask
 from link.store import backup
 from record.link.keys import load_public
 from tests.link.stranger import Stranger
@@ -136,6 +138,19 @@ def link(tmp_path: Path) -> Iterator[Link]:
         made.process.wait()
         if made.process.stderr is not None:
             made.process.stderr.close()
+
+
+def test_a_metrics_port_in_use_is_an_alarm_and_no_end(link: Link) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with link.config.open("a", encoding="utf-8") as stream:
+            stream.write(f"[http]\non = true\nport = {taken.getsockname()[1]}\n")
+        link.start()
+        assert link.wait_leading()["leading"]
+        alarms = ask(load(link.config).control, {"verb": "alarms"})["alarms"]
+        told = [alarm for alarm in alarms if alarm["code"] == "E-LNK-049"]
+        assert len(told) == 1
+        assert "metrics are not served" in told[0]["text"]
+        assert link.stop()[0] == 0
 
 
 def test_from_nothing_to_an_acknowledged_wager_and_through_a_kill(link: Link) -> None:
