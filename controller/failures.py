@@ -71,7 +71,7 @@ def as_json(run: Callable[[], int]) -> int:
         return run()
     said: list[str] = []
     watched, heard = Watched(out), Watched(err, said)
-    sys.stdout, sys.stderr = watched, heard  # type: ignore[assignment]
+    sys.stdout, sys.stderr = watched, heard
     try:
         code = run()
     except SystemExit as end:

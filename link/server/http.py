@@ -35,15 +35,16 @@ class Http:
     def port(self) -> int:
         return self._at[1] if self._server is None else int(self._server.server_address[1])
 
-    def _bind(self) -> None:
+    def _bind(self) -> ThreadingHTTPServer | None:
         try:
-            self._server = ThreadingHTTPServer(self._at, handler(self._bridge))
+            made = self._server = ThreadingHTTPServer(self._at, handler(self._bridge))
         except OSError as error:
             address, port = self._at
             self.trouble = f"http: {address} port {port}: {error.strerror}; metrics are not served"
-            return
-        self._server.daemon_threads = True
+            return None
+        made.daemon_threads = True
         self.trouble = ""
+        return made
 
     def start(self) -> None:
         if self.trouble:
@@ -51,13 +52,14 @@ class Http:
         threading.Thread(target=self._serve, name="http", daemon=True).start()
 
     def _serve(self) -> None:
-        while self._server is None:
+        server = self._server
+        while server is None:
             if self._closing.wait(AGAIN_S):
                 return
-            self._bind()
-            if self._server is not None:
+            server = self._bind()
+            if server is not None:
                 self._log.info(f"http: serving on port {self.port}")
-        self._server.serve_forever()
+        server.serve_forever()
 
     def close(self) -> None:
         self._closing.set()
