@@ -106,8 +106,10 @@ class LineDriver(Protocol):
     """
 
     name: str
-    settings: LineSettings
     counters: Counters
+
+    @property
+    def settings(self) -> LineSettings: ...
 
     @property
     def wake_us(self) -> int | None:

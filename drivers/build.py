@@ -12,6 +12,7 @@ from drivers.bus import BusMachine
 from drivers.cards.shoe import ShoeDriver
 from drivers.cards.shuffler import ShufflerDriver
 from drivers.chips.field import ChipField
+from drivers.contained import Contained, MakeLine
 from drivers.feig.driver import FeigReader
 from drivers.gpio.driver import PINS, PinsDriver, SupplyDriver
 from drivers.hd44780.driver import PromptDriver
@@ -24,18 +25,22 @@ from drivers.mcp23017.lamps import LampsDriver
 from drivers.rig import Rig
 
 GROUP: Final = "underfelt.drivers"
-MakeLine = Callable[[LineLayout], LineDriver]
-"""What a vendor's entry point is: from its entry in the layout file to a machine."""
+LoadMaker = Callable[[], MakeLine]
+"""Imports a vendor's package and gives its entry point. It may do anything: see ``Contained``."""
 
 
-def vendor_kinds() -> dict[str, MakeLine]:
-    """Line drivers of installed packages, by the name they are registered under."""
-    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+def vendor_kinds() -> dict[str, LoadMaker]:
+    """Line drivers of installed packages, by the name they are registered under; not loaded."""
+    return {entry.name: entry.load for entry in entry_points(group=GROUP)}
 
 
-def build(layout: TableLayout, vendors: Mapping[str, MakeLine] | None = None) -> Rig:
-    makers = {**(vendors or {}), **_OURS}
-    lines = [makers[line.kind](line) for line in layout.lines]
+def build(layout: TableLayout, vendors: Mapping[str, LoadMaker] | None = None) -> Rig:
+    lines = [
+        _OURS[line.kind](line)
+        if line.kind in _OURS
+        else Contained(line, (vendors or {})[line.kind])
+        for line in layout.lines
+    ]
     pins = {name: PINS[name] for name in layout.pins if name in PINS}
     return Rig(
         lines,

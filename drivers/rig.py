@@ -11,11 +11,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from drivers.base import BusDone, BusFailed, BusOp, Counters, LineDriver, Reopen, Write
+from drivers.base import (
+    BusDone,
+    BusFailed,
+    BusOp,
+    Counters,
+    Fault,
+    LineDriver,
+    Reopen,
+    StateReported,
+    Write,
+)
 from drivers.bus import BusMachine
 from drivers.cards.link import CardDriver
 from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
+from drivers.line_health import LineHealth
 from drivers.orders import Order
 
 NEVER: Final = 1 << 63
@@ -60,6 +71,7 @@ class Rig:
         self.field = field
         self.pins = pins
         self.supply = supply
+        self._health = {n: LineHealth(n, line.counters) for n, line in self.lines.items()}
         self._due = dict.fromkeys(self.lines, NEVER)
         """When each line wants to go on: asked of it when something has happened to it."""
         self._others_due = NEVER
@@ -102,13 +114,28 @@ class Rig:
     # --- lines ---------------------------------------------------------------------------------
 
     def line_opened(self, name: str, now_us: int) -> list[object]:
-        return self._from_line(name, self.lines[name].opened(now_us), now_us)
+        told = self._health[name].opened(now_us)
+        return told + self._from_line(name, self.lines[name].opened(now_us), now_us)
+
+    def line_said(self, name: str, actions: list[object], now_us: int) -> list[object]:
+        """What a driver that the shell runs by itself (``replace_line``) has come to."""
+        return self._from_line(name, actions, now_us)
+
+    def replace_line(self, driver: LineDriver) -> None:
+        """Another one speaks for this line from now on, with the same name and counters."""
+        self.lines[driver.name] = driver
+        self._due[driver.name] = NEVER if driver.wake_us is None else driver.wake_us
+
+    def line_failed(self, name: str, fault: Fault, now_us: int) -> list[object]:
+        """The line's port cannot be opened; its driver waits on."""
+        return self._health[name].failed(fault, now_us)
 
     def line_closed(self, name: str, why: str, now_us: int) -> list[object]:
         return self._from_line(name, self.lines[name].closed(why, now_us), now_us)
 
     def line_received(self, name: str, data: bytes, now_us: int) -> list[object]:
-        return self._from_line(name, self.lines[name].received(data, now_us), now_us)
+        out = self._from_line(name, self.lines[name].received(data, now_us), now_us)
+        return out + self._health[name].received(len(data), now_us)
 
     def challenge(self, name: str, nonce: bytes, digest: bytes, now_us: int) -> list[object]:
         """Ask a card device for the digest of its program; other lines are left alone."""
@@ -126,6 +153,9 @@ class Rig:
                     out.append(ToLine(name, data))
                 case Reopen(reason):
                     out.append(ReopenLine(name, f"{reason.code} {reason.detail}"))
+                case StateReported(device=device) if device == name:
+                    out.append(self._health[name].said(action))
+                    out += self.field.heard(action, now_us)
                 case _:
                     out.append(action)
                     out += self.field.heard(action, now_us)

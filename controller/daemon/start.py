@@ -154,7 +154,9 @@ def _put_together(
     staff = _staff(config, journal, kept.attempts, told)
     simulated = isinstance(staff, NoRegister)
     card_devices = frozenset(
-        line.name for line in config.layout.lines if line.kind not in ("feig", "alpha")
+        line.name
+        for line in config.layout.lines
+        if line.kind not in ("feig", "alpha") and not line.antennas
     )
     core = TableCore(
         replayed.state,

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-from drivers.layout import TableLayout
+from drivers.base import DeviceState, Fault, LineSettings, StateReported
+from drivers.contained import Contained
+from drivers.layout import LineLayout, TableLayout
 from drivers.orders import Order
 from drivers.rig import NEVER, ReopenLine, Rig, ToLine
+from drivers.transport.aside import Aside
 from drivers.transport.clock import now_us
 from drivers.transport.gpio import PinThread
 from drivers.transport.i2c import BusThread
@@ -49,6 +53,7 @@ class Hub:
         self._look: asyncio.TimerHandle | None = None
         self._bus: BusThread | None = None
         self._pins: PinThread | None = None
+        self._asides: list[Aside] = []
         self._closed = False
         self._probed: tuple[str, Callable[[bytes], None]] | None = None
         """The line whose driver rests while somebody looks at its raw bytes."""
@@ -66,15 +71,37 @@ class Hub:
             )  # fmt: skip
         for line in self.layout.lines:
             driver = self.rig.lines[line.name]
-            port = SerialPort(line.port, driver.settings, _Ends(self, line.name))
-            self._ports[line.name] = port
-            port.open()
+            if isinstance(driver, Contained):
+                self._aside(line, driver)
+            else:
+                self._open(line, partial(getattr, driver, "settings"))
         if transport.throttled:
             self._read_supply()
         self._advance()
 
+    def _open(self, line: LineLayout, settings: Callable[[], LineSettings]) -> None:
+        if not self._closed:
+            port = SerialPort(line.port, settings, _Ends(self, line.name))
+            self._ports[line.name] = port
+            port.open()
+
+    def _aside(self, line: LineLayout, driver: Contained) -> None:
+        """A vendor's driver runs in a thread of its own; its port waits for its settings."""
+
+        def said(actions: list[object]) -> None:
+            self.run(self.rig.line_said(line.name, actions, now_us()))
+
+        def made(_settings: LineSettings) -> None:
+            self._open(line, lambda: driver.known_settings)
+
+        aside = Aside(driver, said, made)
+        self._asides.append(aside)
+        self.rig.replace_line(aside)
+
     def close(self) -> None:
         self._closed = True
+        for aside in self._asides:
+            aside.close()
         for timer in (self._wake, self._supply, self._look):
             if timer is not None:
                 timer.cancel()
@@ -117,12 +144,18 @@ class Hub:
             match action:
                 case ToLine(line) if self._probed is not None and self._probed[0] == line:
                     pass
+                case ToLine(line) | ReopenLine(line) if line not in self._ports:
+                    pass  # a driver that speaks before its port is there
                 case ToLine(line, data):
                     if self.on_frame is not None and self._ports[line].is_open:
                         self.on_frame(line, "out", data, now_us())
                     self._ports[line].write(data)
                 case ReopenLine(line, reason):
                     self._ports[line].lose(reason)
+                case StateReported(device=device, state=state) if device in self._ports:
+                    if state is not DeviceState.UNKNOWN:
+                        self._ports[device].heard()
+                    self._on_reading(action)
                 case _:
                     self._on_reading(action)
         self._schedule()
@@ -188,6 +221,9 @@ class _Ends:
 
     def opened(self) -> None:
         self._hub.run(self._hub.rig.line_opened(self._name, now_us()))
+
+    def failed(self, fault: Fault) -> None:
+        self._hub.run(self._hub.rig.line_failed(self._name, fault, now_us()))
 
     def closed(self, why: str) -> None:
         self._hub.run(self._hub.rig.line_closed(self._name, why, now_us()))

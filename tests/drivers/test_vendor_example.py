@@ -17,6 +17,7 @@ from drivers.build import GROUP, build, vendor_kinds
 from drivers.layout import OUR_KINDS, load
 from drivers.orders import AcknowledgeReading
 from drivers.readings import CardRead, SealedCard
+from drivers.rig import ToLine
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "acme-shoe"
 LAYOUT = """
@@ -61,7 +62,8 @@ def test_the_entry_point_makes_a_rig(acme: Any, tmp_path: Path) -> None:
     vendors = vendor_kinds()
     layout = load(tmp_path / "layout.toml", OUR_KINDS | vendors.keys())
     rig = build(layout, vendors)
-    assert type(rig.lines["shoe"]) is acme.AcmeShoeDriver
+    assert rig.lines["shoe"].settings == acme.AcmeShoeDriver.settings
+    assert rig.line_opened("shoe", 0) == [ToLine("shoe", b"ID?*32\n")]
 
 
 def test_a_card_is_reported_once_and_acknowledged_when_it_is_on_disk(acme: Any) -> None:

@@ -98,6 +98,8 @@ BY_CODE: Final = {
     "E-EXP-001": "board gone",
     "E-DSP-002": "display shows nothing",
     "E-DSP-012": "display shows nothing",
+    "E-SER-001": "unplugged",
+    "E-SER-009": "silent",
     "E-TBL-013": "supply low",
     "E-TBL-014": "24 V failing",
     "E-TBL-015": "door",

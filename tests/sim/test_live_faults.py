@@ -142,7 +142,7 @@ def test_unplugged_in_the_middle_of_its_talk_and_plugged_in_again(
     async def play(table: Live) -> None:
         port = table.run_dir / line
         await table.fault(f"unplug {line}")
-        await table.until(lambda: table.is_in(line, UNKNOWN, code), "still there")
+        await table.until(lambda: table.is_in(line, UNKNOWN, "E-SER-001"), "still there")
         assert not port.exists()
         await table.others_work(line)
         before = table.identified[line]
@@ -150,6 +150,7 @@ def test_unplugged_in_the_middle_of_its_talk_and_plugged_in_again(
         await table.until(lambda: table.is_in(line, READY), "not back")
         if line != "sign":
             assert table.identified[line] == before + 1
+        assert table.hub._ports[line]._failures == 0, "the back-off starts anew"
         assert table.rig.counters()[line][code] >= 1
 
     live(run_dir, play)
