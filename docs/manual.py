@@ -18,6 +18,7 @@ from record.arguments import Arguments
 
 SECTION: Final = 1
 TITLE: Final = "Underfelt"
+SYNOPSIS_WIDTH: Final = 78
 RUNS: Final = {"link": ("--config", "FILE"), "demo": ("floor",)}
 """Commands that do something besides their verbs, and the words for it."""
 CODES: Final = (
@@ -99,8 +100,39 @@ def _head(name: str, text: str) -> str:
 
 
 def _synopsis(part: Part) -> str:
-    used = part.parser.format_usage().removeprefix("usage: ")
-    return f".nf\n{_roff(used.rstrip())}\n.fi\n"
+    """Written here, as argparse breaks its own usage differently from version to version."""
+    head = part.parser.prog
+    options = [action for action in part.parser._actions if action.option_strings]
+    words = []
+    for group in part.parser._mutually_exclusive_groups:
+        one_of = " | ".join(_used(action).strip("[]") for action in group._group_actions)
+        words.append(f"[{one_of}]")
+        options = [action for action in options if action not in group._group_actions]
+    words = [_used(action) for action in options] + words
+    words += [_used(action) for action in part.positionals]
+    lines, line = [], head
+    for word in words:
+        if len(line) + 1 + len(word) > SYNOPSIS_WIDTH and line.strip() != head:
+            lines.append(line)
+            line = " " * len(head)
+        line += f" {word}"
+    return f".nf\n{_roff(chr(10).join([*lines, line]))}\n.fi\n"
+
+
+def _used(action: argparse.Action) -> str:
+    """One argument as a usage line has it."""
+    name = action.metavar if isinstance(action.metavar, str) else ""
+    if not name:
+        chosen = "{%s}" % ",".join(map(str, action.choices)) if action.choices else ""
+        name = chosen or (action.dest.upper() if action.option_strings else action.dest)
+    several = {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]", 0: ""}
+    value = several.get(action.nargs, name) if action.nargs is not None else name
+    if isinstance(action.nargs, int):
+        value = " ".join([name] * action.nargs)
+    if not action.option_strings:
+        return value
+    used = f"{action.option_strings[0]} {value}".rstrip()
+    return used if action.required else f"[{used}]"
 
 
 def _argument(action: argparse.Action) -> str:

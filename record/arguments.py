@@ -48,9 +48,17 @@ class Arguments(argparse.ArgumentParser):
         return options
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._hand_over()
+        return super().parse_known_args(args, namespace)
+
+    def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Until Python 3.11 this came by ``parse_known_args``; later ones do not."""
+        self._hand_over()
+        return super().parse_known_intermixed_args(args, namespace)
+
+    def _hand_over(self) -> None:
         if Arguments.declared is not None:
             Arguments.declared(self)
-        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
