@@ -123,7 +123,7 @@ def _used(action: argparse.Action) -> str:
     """One argument as a usage line has it."""
     name = action.metavar if isinstance(action.metavar, str) else ""
     if not name:
-        chosen = "{%s}" % ",".join(map(str, action.choices)) if action.choices else ""
+        chosen = f"{{{','.join(map(str, action.choices))}}}" if action.choices else ""
         name = chosen or (action.dest.upper() if action.option_strings else action.dest)
     several = {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} [{name} ...]", 0: ""}
     value = several.get(action.nargs, name) if action.nargs is not None else name

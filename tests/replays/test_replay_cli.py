@@ -208,7 +208,9 @@ def test_a_round_that_is_not_there(
 
 def test_no_journal_and_no_place(tmp_path: Path, capsys: Capture) -> None:
     assert asked(capsys, tmp_path, "1")[0] == 66
-    assert command.run(["1"]) == 64
+    with pytest.raises(SystemExit) as wrong:
+        command.run(["1"])
+    assert wrong.value.code == 64
 
 
 def test_the_journal_of_a_running_table_is_read(

@@ -133,8 +133,10 @@ DRAWN: Final = [
 
 # --- the technician -------------------------------------------------------------------------------
 
-CROSSED: Final = re.compile(r"seat (\d) (\S+): read at seat (\d) (\S+) \(\S+\) instead: ")
-WEAK: Final = re.compile(r"seat (\d) (\S+): weak: read \d+ of 20 times")
+CROSSED: Final = re.compile(
+    r"seat (\d), wager (\S+): read at seat (\d), wager (\S+) \(\S+\) instead: "
+)
+WEAK: Final = re.compile(r"seat (\d), wager (\S+): weak: read \d+ of 20 times")
 CARD_WAS: Final = re.compile(r"card (\d+): (.*?), (\S+)( \S+)? expected(; it came before)?")
 UNREAD: Final = re.compile(r"not read back from (meter-\d) \(E-DSP-002\)")
 
