@@ -85,6 +85,7 @@ class Contained:
         self._failed: Fault | None = None
         self._again_us: int | None = None
         self._due_us: int | None = None
+        self._advanced_us = 0
         self._open = False
 
     # --- what the rig sees -----------------------------------------------------------------------
@@ -120,6 +121,7 @@ class Contained:
 
     def advance(self, now_us: int) -> list[object]:
         if self._failed is None:
+            self._advanced_us = now_us
             return self._call("advance", now_us, now_us)
         if self._again_us is None or now_us < self._again_us:
             return []
@@ -161,7 +163,7 @@ class Contained:
         try:
             actions = self._checked(getattr(driver, method)(*arguments))
             self.calling = "wake_us"
-            due_us = self._wake(now_us)
+            due_us = self._wake()
             self._count()
         except OUTCOMES as error:
             if self._driver is not driver:
@@ -198,13 +200,14 @@ class Contained:
             if not _fits(getattr(reading, field), hint):
                 raise _Wrong(f"returned a {kind} whose {field} is not what it should be")
 
-    def _wake(self, now_us: int) -> int | None:
+    def _wake(self) -> int | None:
         due_us = self._driver.wake_us if self._driver is not None else None
         if due_us is None:
             return None
         if type(due_us) is not int:
             raise _Wrong("is no integer and not None")
-        return max(due_us, now_us + SOONEST_US)
+        # By its last turn alone: a device that talks without end must not put it off.
+        return max(due_us, self._advanced_us + SOONEST_US)
 
     def _count(self) -> None:
         """Its counters as ours: numbers under short names, and not without end."""

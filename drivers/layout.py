@@ -38,6 +38,7 @@ _LINE_KEYS: Final = {
     "address": int, "antennas": dict,
 }  # fmt: skip
 _TRANSPORT_KEYS: Final = ("bus", "bus_argument", "pin_factory", "pin_argument", "throttled")
+_PATHS: Final = ("bus_argument", "pin_argument", "throttled")
 
 
 class LayoutError(ValueError):
@@ -91,14 +92,23 @@ def load(path: str | Path, kinds: frozenset[str] = OUR_KINDS) -> TableLayout:
     except (ValueError, RecursionError) as error:
         problem = ("E-LAY-001", "file", f"{error}; expected TOML in UTF-8")
         raise LayoutError(str(path), [problem]) from None
-    return _Reader(str(path), kinds).read(document)
+    return _Reader(str(path), kinds, path.absolute().parent).read(document)
+
+
+def beside(folder: Path, text: str) -> str:
+    """A path of the file: a relative one is beside the file, wherever the table is started. The
+    number of a bus or chip, and an address such as ``ftdi://``, are no paths."""
+    if not text or text.isdecimal() or "://" in text:
+        return text
+    return str(folder / text)
 
 
 class _Reader:
     """One pass over the document that gathers every problem."""
 
-    def __init__(self, source: str, kinds: frozenset[str]) -> None:
+    def __init__(self, source: str, kinds: frozenset[str], folder: Path) -> None:
         self.source = source
+        self.folder = folder
         self.kinds = kinds
         self.problems: list[tuple[str, str, str]] = []
 
@@ -122,7 +132,11 @@ class _Reader:
             self._wrong("E-LAY-003", "table.name", name, "the table's name")
         if self.problems:
             raise LayoutError(self.source, self.problems)
-        return TableLayout(str(name), int(seats), Transport(**transport), tuple(lines), chips, pins)
+        placed = {
+            key: beside(self.folder, value) if key in _PATHS else value
+            for key, value in transport.items()
+        }
+        return TableLayout(str(name), int(seats), Transport(**placed), tuple(lines), chips, pins)
 
     def _lines(self, entries: Any) -> list[LineLayout]:
         if not isinstance(entries, list):
@@ -167,6 +181,7 @@ class _Reader:
         if len(self.problems) > before:
             return None
         values = {k: v for k, v in entry.items() if k != "antennas"}
+        values["port"] = beside(self.folder, values["port"])
         antennas = self._antennas(where, entry["name"], entry.get("antennas", {}))
         return LineLayout(**values, antennas=antennas)
 

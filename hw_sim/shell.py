@@ -106,13 +106,13 @@ class SimShell:
         self._write_flags()
         text = self._layout_text
         for wired in self.table.layout.lines:
-            text = _point(text, "port", wired.port, self._links[wired.name])
+            text = _point(text, "port", wired.port, self._links[wired.name].name)
         for key, name in (
             ("bus_argument", "table.sock"),
             ("pin_argument", "table.sock"),
             ("throttled", "throttled"),
         ):
-            text = _point(text, key, None, self.run_dir / name)
+            text = _point(text, key, None, name)
         (self.run_dir / "layout.toml").write_text(text, "utf-8")
         rows = [
             f"{chip.uid.hex().upper()},{chip.cents},{chip.kind},sim"
@@ -128,7 +128,8 @@ class SimShell:
         new.replace(self.run_dir / "throttled")
 
 
-def _point(text: str, key: str, old: str | None, path: Path) -> str:
-    """The layout with this key's path filled in; every one if no old value is given."""
+def _point(text: str, key: str, old: str | None, path: str) -> str:
+    """The layout with this key's path filled in, beside the file; every one if no old value is
+    given."""
     value = ".*?" if old is None else re.escape(old)
     return re.sub(rf'^{key} = "{value}"', lambda _: f'{key} = "{path}"', text, flags=re.MULTILINE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import urllib.request
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,7 +23,7 @@ from drivers.layout import load
 from drivers.orders import LockCards, ShowLamps, ShowMeter, ShowSign, WatchAntennas
 from drivers.readings import SwitchRead
 from drivers.transport.hub import Hub
-from tests.sim.test_sim_live import start, stop, wait_for
+from tests.sim.test_sim_live import ROOT, start, stop, wait_for
 
 LIMIT_S: Final = 60.0
 """Only so that a hang ends."""
@@ -241,3 +242,22 @@ def test_a_simulator_that_was_killed_is_found_again(tmp_path: Path) -> None:
     finally:
         for sim in sims:
             stop(sim)
+
+
+def test_a_table_works_from_another_folder_than_the_simulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simulator was given a path relative to where it was started."""
+    run = tmp_path / "run"
+    where = os.path.relpath(run, ROOT)
+    sim = start("-m", "controller.cli", "sim", "--game", "MBS3", "--run", where)
+
+    async def play(table: Live) -> None:
+        assert table.all_ready()
+
+    try:
+        wait_for(run / "control", sim)
+        monkeypatch.chdir(tmp_path)
+        live(Path("run"), play)
+    finally:
+        stop(sim)
