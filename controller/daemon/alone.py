@@ -6,13 +6,17 @@ Only a table whose devices are simulated may run like this; the command refuses 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from controller.daemon.writer import Told
 from controller.rules.cards import BY_NAME
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.settings import MOST
 
 LINK = f.Measured("link")
+NONE: Final = "-"
+SEATS: Final = (NONE, *"1234567")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,16 @@ class Alone:
     @classmethod
     def from_text(cls, meter: int | None, selection: str | None) -> Alone:
         """``Qs/4``: this magic card and this lucky seat in every round; ``-`` for none."""
+        if meter is not None and not 0 <= meter <= MOST:
+            raise ValueError(f"--meter {meter}: expected whole cents, 0 to {MOST}")
         if selection is None:
             return cls(meter)
         magic, _, lucky = selection.partition("/")
-        if magic not in BY_NAME and magic != "-":
-            raise ValueError(f"{selection!r}: expected CARD/SEAT such as Qs/4 or -/-")
-        seat = int(lucky) if lucky.isdecimal() else None
-        return cls(meter, None if magic == "-" else magic, seat, scripted=True)
+        if (magic not in BY_NAME and magic != NONE) or lucky not in SEATS:
+            said = "expected a card and a seat from 1 to 7 such as Qs/4, - for none"
+            raise ValueError(f"--selection {selection!r}: {said}")
+        seat = None if lucky == NONE else int(lucky)
+        return cls(meter, None if magic == NONE else magic, seat, scripted=True)
 
     def at_start(self) -> Told:
         if self.meter_cents is None:

@@ -179,9 +179,7 @@ class Settings:
         "per_hand", choice("per_hand", "per_wager"), ("NSW",), "what the cap applies to"
     )
     magic_card: Card | None = setting(None, a_card, ("MEGA",), "this round's magic card")
-    lucky_seat: int | None = setting(
-        None, at_least(1, "a seat"), ("MEGA",), "this round's lucky player"
-    )
+    lucky_seat: int | None = setting(None, between(1, 7), ("MEGA",), "this round's lucky player")
     smallest_chip: int = setting(100, at_least(1), ("RICO",), "indivisible unit of a split pot")
     odd_chips: Literal["last_actor", "one_each_from_last"] = setting(
         "last_actor", choice("last_actor", "one_each_from_last"), ("RICO",), "who gets odd chips"

@@ -22,6 +22,7 @@ from controller.rules.engine.common import (
 )
 from controller.rules.engine.deal import DEALER, assign, must_cut, next_place, uses_packets
 from controller.rules.engine.ricochet_play import takes_by_folding
+from controller.rules.engine.settlement import to_clear
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import NAME_OF
 from controller.table import guide_settle
@@ -252,8 +253,8 @@ def _sensor(state: TableState, around: Around) -> Ask:
 
 
 def _voiding(state: TableState) -> Ask:
-    if state.rules.table.after_void == "clear" and any(state.spots.values()):
-        number, _ = next(s for s, cents in sorted(state.spots.items()) if cents)
+    if left := to_clear(state):
+        number = left[0]
         return Ask("return all", ("CHIPS",), number or None, pot=number == POT_SEAT, lamp="same")
     return Ask("void", ("END",))
 

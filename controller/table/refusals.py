@@ -45,6 +45,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("card is already out", "card out"),
     ("is already out", "card out"),
     ("has no open question", "no question"),
+    ("no wager was lifted", "no question"),
     ("there is no decision about", "other spot"),
     ("the decision now is about", "other spot"),
     ("owes no decision", "no decision"),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from controller.config import ConfigError
+from controller.config.live import load_live
 from controller.rules.books import BOOKS
 from controller.table.spots import missing_spots
 from drivers.layout import load
 from drivers.readings import Uid
 from hw_sim.scenario import HERE
+from tests.configuration.test_config_check import site
 from tests.table.finger import FakeChip, Table
 from tests.table.test_table_chips import betting
 
@@ -17,7 +22,28 @@ def places(table: str) -> set[tuple[int, str]]:
     return set(load(HERE / "tables" / f"{table}.toml").spots.values())
 
 
-@pytest.mark.clause("MBS3-2.2", "MBS3-2.2.1")
+@pytest.mark.clause("MBS3-2.2.1")
+def test_mbs3_2_2_1_every_spot_of_every_seat_has_an_antenna_and_is_read_under_its_own_name(
+    tmp_path: Path,
+) -> None:
+    file = site(tmp_path, "MBS3")
+    places = load_live(file).layout.spots
+    assert sorted(places.values()) == sorted((n, s) for n in range(1, 8) for s in ("1", "2", "$"))
+    table = betting("MBS3", placed=False).table
+    for number, spot in places.values():
+        table.put(number, spot, 500)
+        lies = {place: cents for place, cents in table.core.state.spots.items() if cents}
+        assert lies == {(number, spot): 500}
+        table.put(number, spot, 0)
+    text = (tmp_path / "layout.toml").read_text("utf-8")
+    for number, spot in ((1, "1"), (4, "2"), (7, "$")):
+        antenna = next(x for x in text.splitlines() if x.endswith(f'= "{number}/{spot}"'))
+        (tmp_path / "layout.toml").write_text(text.replace(antenna + "\n", ""), "utf-8")
+        with pytest.raises(ConfigError, match=f"no antenna for seat {number}, wager [{spot}];"):
+            load_live(file)
+
+
+@pytest.mark.clause("MBS3-2.2")
 def test_mbs3_2_2_an_antenna_missing_from_the_map_is_named() -> None:
     assert missing_spots(BOOKS["MBS3"], 7, places("mbs3")) == []
     assert missing_spots(BOOKS["MBS3"], 7, places("mbs3") - {(4, "2")}) == [(4, "2")]

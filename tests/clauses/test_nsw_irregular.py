@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.croupier import DEALER_AT_TABLE, SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import HiddenCard, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
+from controller.rules.events import event_to_json
 from controller.rules.settle import settle
 from tests.clauses.tables import SHUFFLER, base, draws, only, refused, row, table
 
@@ -82,23 +83,35 @@ def test_a_wrong_deal_found_before_handling_is_a_misdeal_and_no_hand_is_moved() 
 
 @pytest.mark.clause("NSW-12.2")
 def test_a_wrong_number_of_cards_at_the_dealer_is_a_misdeal_until_the_round_is_settled() -> None:
-    croupier = draws("NSW", "Tc Td 2h 3c 5d 8h 9s Js", **SHUFFLER["NSW"])
-    croupier.prepare()
-    croupier.bets({2: base(1000), 5: base(1000)})
-    croupier.deal_one()
-    croupier.deal_one()
-    croupier.do(f.PacketDispensed((croupier.draw(), croupier.draw())), SHOE)
-    frozen = croupier.state.frozen
-    assert frozen is not None
-    assert frozen.question == "The dealer's packet holds 2 cards."
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-    assert croupier.state.voided_by == "NSW-12.2"
+    for size in (1, 2, 4):  # three are right: two to be shared and one to be burnt
+        croupier = draws("NSW", "Tc Td 2h 3c 5d 8h 9s Js 4c 4d", **SHUFFLER["NSW"])
+        croupier.prepare()
+        croupier.bets({2: base(1000), 5: base(1000)})
+        croupier.deal_one()
+        croupier.deal_one()
+        packet = tuple(croupier.draw() for _ in range(size))
+        croupier.do(f.PacketDispensed(packet), SHOE)
+        frozen = croupier.state.frozen
+        assert frozen is not None
+        assert frozen.question == f"The dealer's packet holds {size} cards."
+        effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+        assert croupier.state.voided_by == "NSW-12.2"
+        assert returned(effects) == {2: 3000, 5: 3000}
+    for count in (0, 1, 3):  # told at the console, while players decide
+        for turns in (0, 1):
+            croupier = dealt()
+            if turns:
+                croupier.decide()
+                croupier.turn(1)
+            effects = croupier.do(f.CountFound(None, count))
+            assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
+            assert croupier.state.result["house_net"] == 0
     late = in_settlement()
     effects = late.do(f.CountFound(None, 3))
     assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
 
 
-@pytest.mark.clause("NSW-12.3", "NSW-12.5")
+@pytest.mark.clause("NSW-12.5")
 def test_one_exposed_card_is_turned_over_and_a_second_is_a_misdeal() -> None:
     croupier = locked()
     croupier.deal_one()
@@ -112,7 +125,16 @@ def test_one_exposed_card_is_turned_over_and_a_second_is_a_misdeal() -> None:
 
 @pytest.mark.clause("NSW-12.3")
 @pytest.mark.parametrize("handled", [False, True])
-def test_two_cards_exposed_after_the_deal_are_for_the_supervisor(handled: bool) -> None:
+def test_two_cards_exposed_in_the_deal_void_it_and_after_it_are_for_the_supervisor(
+    handled: bool,
+) -> None:
+    for counts in ((2,), (1, 1), (5,)):
+        croupier = locked()
+        croupier.deal_one()
+        told = [croupier.do(f.CardExposed(count)) for count in counts]
+        assert told[:-1] == [()] * (len(counts) - 1)
+        assert told[-1][0] == fx.Prompt("void", detail="NSW-12.3")
+        assert returned(told[-1]) == {2: 3000, 4: 7500, 5: 3000}
     croupier = locked()
     croupier.deal_one()
     croupier.do(f.CardExposed())  # in the deal: counted apart from what follows
@@ -220,9 +242,20 @@ def test_a_hand_at_an_area_without_a_wager_is_set_aside_and_the_others_are_mappe
     assert croupier.state.seats[3].opened == cards("3c 5d 8h")
     assert [row(croupier, n)["net"] for n in (1, 3)] == [3000, -3000]
     assert "4c" not in str(croupier.state.history[-1].record)
+    # The hand is counted: a twelfth card is not explained by it, and nothing is guessed.
+    more = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh 9s")
+    more.prepare()
+    more.bets({1: base(1000), 3: base(1000)})
+    for _ in range(12):
+        more.deal_one()
+    more.do(f.CardsHandled())
+    effects = more.do(f.StrayHandFound(2))
+    asked = only(effects, fx.AskSupervisor)
+    assert asked.question == "12 cards are out, 11 are explained."
+    assert asked.answers == ("confirmed",)
+    assert more.is_in(Phase.FROZEN)
 
 
-@pytest.mark.clause("NSW-12.8")
 def test_a_stray_hand_found_before_handling_is_a_misdeal() -> None:
     croupier = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
     croupier.prepare()
@@ -237,7 +270,9 @@ def test_a_stray_hand_found_before_handling_is_a_misdeal() -> None:
 
 
 @pytest.mark.clause("NSW-12.9")
-@pytest.mark.parametrize("phase", [Phase.DEALING, Phase.DECISION_1, Phase.SETTLEMENT])
+@pytest.mark.parametrize(
+    "phase", [Phase.DEALING, Phase.DECISION_1, Phase.DECISION_2, Phase.SETTLEMENT]
+)
 def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_itself(
     phase: Phase,
 ) -> None:
@@ -245,14 +280,38 @@ def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_it
         croupier = in_settlement()
     else:
         croupier = locked()
-        while croupier.state.phase is not phase:
-            croupier.deal_one()
+        croupier.deal_one()
+        if phase is not Phase.DEALING:
+            croupier.deal()
+        if phase is Phase.DECISION_2:
+            croupier.decide()
+            croupier.turn(1)
+    again = HiddenCard(cards("Tc")[0])  # dealt already
+    found: list[tuple[f.What, Any, str]] = [
+        (f.UnknownCardSeen(), SHOE, "foreign_card"),
+        (f.CardFaultReported("foreign"), DEALER_AT_TABLE, "foreign_card"),
+        (f.CardFaultReported("short", 51), DEALER_AT_TABLE, "deck_count"),
+        (f.CardFaultReported("excess", 53), DEALER_AT_TABLE, "deck_count"),
+        (f.DeckCounted(51), SHOE, "deck_count"),
+    ]
+    if phase is Phase.DEALING:
+        found.append((f.CardDrawn(again), SHOE, "foreign_card"))
+    for what, by, event in found:
+        before = croupier.state
+        croupier.do(what, by)
+        frozen = croupier.state.frozen
+        assert frozen is not None, what
+        assert frozen.phase is phase
+        assert frozen.event is not None
+        assert event_to_json(frozen.event)["type"] == event
+        assert {"confirmed", "resume"} <= set(frozen.answers)
+        assert (croupier.state.drawn, croupier.state.voided_by) == (before.drawn, None)
+        croupier.do(f.SupervisorRuled("resume"), SUPERVISOR)
+        assert croupier.state.phase is phase
+        assert croupier.state.seats == before.seats
     croupier.do(f.UnknownCardSeen(), SHOE)
-    frozen = croupier.state.frozen
-    assert frozen is not None
-    assert (frozen.phase, frozen.answers) == (phase, ("misread", "confirmed", "resume"))
-    croupier.do(f.SupervisorRuled("resume"), SUPERVISOR)
-    assert croupier.state.phase is phase
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert croupier.is_in(Phase.VOIDING)
 
 
 @pytest.mark.clause("NSW-12.9.1")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR, Croupier
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -235,8 +235,15 @@ def unequal(**changes: Any) -> Croupier:
 def test_unequal_wagers_are_corrected_within_the_limits_before_the_cards_are_handled() -> None:
     croupier = unequal(min_wager=800, max_wager=1000)
     assert croupier.do(f.WagerRead(5, "$", 1000), CHIPS) == ()  # the window is open: no alarm
-    with_less = f.WagersCorrected(5, 500)
-    assert refused(croupier.try_(with_less)).clause == "NSW-12.10.1"
+    for cents in (500, 799, 1001, 1500):
+        for spot in ("1", "2", "$"):
+            croupier.do(f.WagerRead(5, spot, cents), CHIPS)
+        for who in (DEALER_AT_TABLE, SUPERVISOR):
+            refusal = refused(croupier.try_(f.WagersCorrected(5, cents), who))
+            said = f"{cents}: a correction must lie within the posted limits, 800 to 1000"
+            assert refusal == fx.Refused(said, "NSW-12.10.1")
+    for spot in ("1", "2", "$"):
+        croupier.do(f.WagerRead(5, spot, 1000), CHIPS)
     croupier.do(f.WagersCorrected(5, 1000))
     assert croupier.state.seats[5].locked == base(1000)
     croupier.decide()

@@ -107,18 +107,30 @@ def test_seats_act_from_the_lowest_two_cards_up_and_suits_break_ties() -> None:
 
 @pytest.mark.clause("RICO-4a")
 def test_a_fold_loses_the_ante_to_the_pot_before_the_next_seat_is_asked() -> None:
-    croupier = confirmed({3: "6h5s", 1: "Qc8d"})
+    croupier = confirmed({3: "6h5s", 1: "Qc8dQd4h2s"})
     effects = croupier.do(f.Folded(3))
     assert effects == (fx.ShowPot(1000), fx.Prompt("move to pot", detail="1000"))
-    refusal = refused(croupier.try_(f.Folded(1)))
-    assert refusal == fx.Refused("the pot must hold 1000 before the next hand", "RICO-4a")
     # The ante leaves its spot for the pot: that is no alarm.
     assert croupier.do(f.WagerRead(3, "ante", 0), CHIPS) == ()
+    croupier.do(f.WagerRead(1, "play", 500), CHIPS)
+    for arrived in (500, 900, 1100):  # chips that do not arrive, or not all, or too many
+        assert pot(croupier, arrived) == (fx.Prompt("move to pot", detail="1000"),)
+        for what in (f.Folded(1), f.Played(1)):
+            refusal = refused(croupier.try_(what))
+            assert refusal == fx.Refused("the pot must hold 1000 before the next hand", "RICO-4a")
     assert pot(croupier, 1000) == (fx.Prompt("act", 1), fx.SetLamp(1, "your turn"))
-    croupier.do(f.Folded(1))
+    # The cards are discarded: seat 3 acts no more, and the next three cards are seat 1's.
+    for what in (f.Folded(3), f.Played(3)):
+        assert refused(croupier.try_(what)).reason == "seat 1 acts now"
+    croupier.do(f.Played(1))
+    for _ in range(3):
+        croupier.deal_one()
+    assert [len(croupier.state.face_up[n]) for n in (3, 1)] == [2, 5]
     croupier.end_ricochet()
     assert row(croupier, 3)["hand"] is None
     assert (row(croupier, 3)["final"], row(croupier, 3)["net"]) == ("folded", -500)
+    assert croupier.state.history[-1].result["pot_winners"] == [1]
+    assert row(croupier, 1)["net"] == 1000  # the dealer's ante and that of seat 3
 
 
 @pytest.mark.clause("RICO-4b")

@@ -69,6 +69,25 @@ def test_a_file_that_somebody_may_not_read_is_a_matter_of_rights(
     assert "underfelt doctor" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--meter", "-5"), "--meter -5: expected whole cents, 0 to 10000000000000"),
+        (("--meter", "99999999999999"), "--meter 99999999999999: expected whole cents"),
+        (("--selection", "Qs/42"), "--selection 'Qs/42': expected a card and a seat from 1 to 7"),
+        (("--selection", "Qs/x"), "--selection 'Qs/x': expected a card and a seat"),
+        (("--selection", "Zz/4"), "--selection 'Zz/4': expected a card and a seat"),
+    ],
+)
+def test_what_a_simulated_table_is_told_must_be_possible(
+    wrong: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["table", "--config", "t.toml", "=".join(wrong)])
+    assert left.value.code == 64
+    assert said in capsys.readouterr().err
+
+
 def test_version_is_that_of_the_package() -> None:
     from controller import __version__
 

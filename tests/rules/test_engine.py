@@ -207,6 +207,25 @@ def test_a_void_round_leaves_the_carried_pot_where_it_lies() -> None:
     assert croupier.state.carried == 1600
 
 
+# --- chips that were not lifted ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["MBS3", "MEGA", "NSW", "PP6"])
+def test_a_late_withdrawal_is_ruled_on_only_where_chips_are_gone(game: str) -> None:
+    """PP6's seat 4 has nothing on circle 1: an empty spot from which nothing can be lifted."""
+    croupier = table(game)
+    croupier.prepare()
+    croupier.bets({2: base(1000), 4: {"$": 500} if game == "PP6" else base(500)})
+    croupier.deal()
+    for number in (2, 4):
+        refusal = refused(croupier.try_(f.SeatRuled(number, "stays live"), SUPERVISOR))
+        assert refusal.reason == f"seat {number}: no wager was lifted"
+        assert croupier.state.seats[number].stays_live == frozenset()
+    croupier.do(f.WagerRead(4, "$", 0), CHIPS)
+    assert refused(croupier.try_(f.SeatRuled(2, "stays live"), SUPERVISOR))
+    croupier.do(f.SeatRuled(4, "stays live"), SUPERVISOR)
+
+
 # --- the supervisor ----------------------------------------------------------------------------
 
 

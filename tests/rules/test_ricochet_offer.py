@@ -17,7 +17,6 @@ KICKED_OUT, STAYS = "2s 2c 2h 3s 4c", "Ah Kd 9c 7s 3d"
 ANTE = 500
 
 
-@pytest.mark.clause("RICO-4a")
 @pytest.mark.parametrize("orphan_pot", ["last_player", "house", "carry"])
 @pytest.mark.parametrize("dealer", [KICKED_OUT, STAYS], ids=["kicked out", "stays"])
 def test_the_prompt_offers_the_pot_exactly_when_folding_wins_it(

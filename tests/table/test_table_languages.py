@@ -36,6 +36,12 @@ def test_a_built_in_language_is_complete_and_the_display_can_show_it(name: str) 
             assert all(code_of(character) is not None for character in shown)
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_card_that_lies_closed_is_asked_for_in_the_same_words_as_an_open_one(name: str) -> None:
+    texts = parse_texts((FOLDER / f"{name}.toml").read_text("utf-8"), ENGLISH)
+    assert texts["arg"]["hidden card"] == texts["arg"]["card"]
+
+
 def test_german_is_german() -> None:
     same = [k for s in ("ask", "notice", "wrong", "refused", "state") for k in GERMAN[s]
             if GERMAN[s][k] == ENGLISH[s][k]]  # fmt: skip

@@ -79,10 +79,11 @@ def undecided(state: TableState) -> list[int]:
 def unresolved(state: TableState) -> list[int]:
     """Seats where chips and console disagree about the spot being decided."""
     spot = spot_of(state.phase)
-    return [] if spot is None else [n for n in state.live if _disagrees(state, n, spot)]
+    return [] if spot is None else [n for n in state.live if disagrees(state, n, spot)]
 
 
-def _disagrees(state: TableState, number: int, spot: str) -> bool:
+def disagrees(state: TableState, number: int, spot: str) -> bool:
+    """Do the chips on a spot differ from the decision about it?"""
     seat = state.seats[number]
     if spot in seat.declared or spot in seat.stays_live or spot not in seat.decisions:
         return False

@@ -276,7 +276,9 @@ def wagers_corrected(state: TableState, what: f.WagersCorrected, fact: f.Fact) -
     seat = _to_correct(state, what.seat)
     even = dict.fromkeys(BASE_SPOTS, what.cents)
     if broken_clauses(state.rules.book, money_settings(state), even):
-        raise Refusal("a correction must lie within the posted limits", "NSW-12.10.1")
+        limits = f"{state.min_wager or 0} to {state.max_wager or 'any amount'}"
+        said = f"{what.cents}: a correction must lie within the posted limits, {limits}"
+        raise Refusal(said, "NSW-12.10.1")
     if any(
         s not in seat.declared and state.spots.get((what.seat, s), 0) != what.cents
         for s in ("1", "2", "$")

@@ -17,6 +17,7 @@ from controller.rules.engine.common import (
     Handler,
     Refusal,
     Step,
+    disagrees,
     in_round,
     next_prompt,
     person,
@@ -24,6 +25,7 @@ from controller.rules.engine.common import (
 )
 from controller.rules.engine.deal import lies_open, uses_packets
 from controller.rules.engine.dealing import card_before_close, dealt, first_card
+from controller.rules.engine.export import lifted
 from controller.rules.engine.irregular import happened, ride_rest, void_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.rulings import AskSupervisor, rule_on
@@ -135,6 +137,11 @@ def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
     seat = in_round(state, what.seat)
     confirmed = ev.SupervisorConfirmed(person(fact), f"seat {what.seat}: {what.ruling} {what.note}")
     if what.ruling == "stays live":
+        if not any(
+            lifted(state, what.seat, seat, s) or disagrees(state, what.seat, s) for s in seat.locked
+        ):
+            clause = state.rules.book.round_clauses.late_withdrawal
+            raise Refusal(f"seat {what.seat}: no wager was lifted", clause)
         live = seat.stays_live | seat.locked.keys()
         state = with_seat(state, what.seat, stays_live=live)
         state = replace(state, events=(*state.events, confirmed))

@@ -380,11 +380,16 @@ def _idle(state: TableState) -> tuple[dict[int, int], tuple[fx.Effect, ...]]:
     return idle, notices
 
 
+def to_clear(state: TableState) -> list[int]:
+    """Seats, and 0 for the pot, whose chips must leave the felt before a void round ends."""
+    if state.rules.table.after_void != "clear":
+        return []
+    carried = ((POT_SEAT, POT), state.carried)  # waits for the next round
+    return sorted({one[0][0] for one in state.spots.items() if one[1] and one != carried})
+
+
 def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
-    lies = {spot: cents for spot, cents in state.spots.items() if cents}
-    if state.carried and lies.get((POT_SEAT, POT)) == state.carried:
-        del lies[POT_SEAT, POT]  # it waits for the next round
-    if state.rules.table.after_void == "clear" and lies:
+    if to_clear(state):
         raise Refusal("wagers still lie on the table", state.rules.book.round_clauses.round)
     return close_round(state)
 
