@@ -9,6 +9,7 @@ from controller.rules.cards import NAMES, Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.money import format_cents
+from record.rounds import ending
 
 PIPS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 RED = "\x1b[31m"
@@ -114,8 +115,8 @@ class Narrator:
                 self.line(f"The pot of {format_cents(cents)} goes to {named}")
             case fx.RaiseAlarm(code, alarm_seat, detail, clause):
                 self.line(f"Alarm: {code}, seat {alarm_seat}, {detail} ({clause})")
-            case fx.PublishRound(_, _, result):
-                self.summary(result)
+            case fx.PublishRound(_, record, result):
+                self.summary(record, result)
             case _:
                 pass
 
@@ -138,10 +139,10 @@ class Narrator:
         for award in effect.pays["awards"]:
             self.line(f"    {award['kind']:47} {format_cents(award['amount']):>12}")
 
-    def summary(self, result: Any) -> None:
+    def summary(self, record: Any, result: Any) -> None:
         nets = "   ".join(f"seat {row['seat']} {_signed(row['net'])}" for row in result["seats"])
         clauses = f"   {', '.join(result['clauses'])}" if result["clauses"] else ""
-        self.line(self.style(f"{result['round_status']}: {nets}{clauses}", BOLD))
+        self.line(self.style(f"{ending(record, result)}: {nets}{clauses}", BOLD))
         self.line(self.style(f"house {_signed(result['house_net'])}", BOLD))
 
 

@@ -22,9 +22,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.floor": ("controller", "record"),
     "controller.floor.sign": ("record", "zmq"),
-    "controller.gamingday": ("controller.gamingday", "msgspec"),
+    "controller.gamingday": ("controller.gamingday", "record.rounds", "msgspec"),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
-    "controller.replay": ("controller", "drivers", "msgspec"),
+    "controller.replay": ("controller", "drivers", "record.rounds", "msgspec"),
     "controller.evidence": ("controller", "record", "drivers"),
     # The one door to the link server's rows: an award has two halves, and a pack needs both.
     "controller.evidence.server": ("controller.evidence", "record", "link", "msgspec"),
@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "drivers.orders",
         "drivers.readings",
     ),
-    "controller.shell": ("controller.shell", "record.words"),
+    "controller.shell": ("controller.shell", "record.words", "record.rounds"),
     "controller.config": (
         "controller.config",
         "controller.rules",

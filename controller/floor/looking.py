@@ -124,7 +124,7 @@ class Looking:
     def _count(self, table: str, body: Mapping[str, Any]) -> None:
         if body["what"] == "contributed":
             self.contributed[table] += 1
-        elif body["what"] == "round" and ending(body["result"]) == SETTLED:
+        elif body["what"] == "round" and ending(body) == SETTLED:
             self.settled[table] += 1
 
     def _take_steps(self, fresh: list[Note]) -> None:

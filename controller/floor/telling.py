@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from controller.floor.state import Meter, Note, TableView, Weight
 from controller.rules.money import format_cents
+from record import rounds
 
 Clock = Callable[[int], str]
 """Milliseconds since 1970 as the clock on the wall."""
@@ -76,22 +77,19 @@ def last_hand(row: Mapping[str, Any]) -> str:
     if body.get("what") != "round":
         return ""
     result = body["result"]
-    ended = ending(result)
+    ended = ending(body)
     return signed(result["house_net"]) if ended == SETTLED else ended
 
 
-def ending(result: Mapping[str, Any]) -> str:
-    """``settled`` only if something was: a supervisor may have voided every wager in it."""
-    wagers = [w["status"] for seat in result["seats"] for w in seat["wagers"].values()]
-    if result["round_status"] == SETTLED and set(wagers) == {"void"}:
-        return "void"
-    return str(_ENDED.get(result["round_status"], result["round_status"]))
+def ending(body: Mapping[str, Any]) -> str:
+    ended = rounds.ending(body["record"], body["result"])
+    return _ENDED.get(ended, ended)
 
 
 def _round(body: Mapping[str, Any]) -> tuple[Weight, str]:
     result, hand = body["result"], f"hand {body['round']}"
-    if ending(result) != SETTLED:
-        return "alarm", f"{hand}: {ending(result)}"
+    if ending(body) != SETTLED:
+        return "alarm", f"{hand}: {ending(body)}"
     won = sorted((s["net"], -s["seat"], s) for s in result["seats"] if (s["net"] or 0) > 0)
     best = ""
     if won:

@@ -10,11 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from controller.gamingday.sheet import Day, Money, Wagers, count
+from record.rounds import CONFIRMED, VOID, ending, returned
 
 KEPT: Final = 50
 """Rounds that a table can still correct (the engine's KEPT_ROUNDS)."""
 PROGRESSIVE: Final = "progressive"
-CONFIRMED: Final = "supervisor_confirmed"
 _NO_REASON: Final = (
     CONFIRMED, "late_wager", "late_withdrawal", "unequal_wagers", "absent_player",
     "wagers_voided_by_supervisor", "cards_shown", "over_max_previous_round",
@@ -53,7 +53,8 @@ def _closed(day: Day, found: RoundBody) -> None:
     for event in happened:
         if event["type"] != CONFIRMED:
             count(day.irregularities, event["type"])
-    match result["round_status"]:
+    ended = ending(found.record, result)
+    match ended:
         case "settled":
             rounds.settled += 1
         case "void":
@@ -63,22 +64,24 @@ def _closed(day: Day, found: RoundBody) -> None:
             day.voids.add(found.number, named, ", ".join(result["clauses"]))
         case _:
             rounds.held += 1
-    kept = sum(_seat(day, found.number, row, happened) for row in result["seats"])
+    kept = sum(_seat(day, found.number, row, happened, ended) for row in result["seats"])
     if result["house_net"] is not None and result["house_net"] != kept:
         day.unbalanced.add(found.number, kept, result["house_net"])
-    _pot(day, found.record.get("settings") or {}, result)
+    _pot(day, found.record.get("settings") or {}, result, ended)
 
 
-def _seat(day: Day, number: int, row: dict[str, Any], happened: list[dict[str, Any]]) -> int:
+def _seat(
+    day: Day, number: int, row: dict[str, Any], happened: list[dict[str, Any]], ended: str
+) -> int:
     """What the house keeps of this seat, as far as it is decided."""
     kept = 0
     placed = {spot: one for spot, one in row["wagers"].items() if one["status"] != "refused"}
     if placed:
-        void = all(one["status"] == "void" for one in placed.values())
+        void = ended == VOID or all(one["status"] == VOID for one in placed.values())
         day.hands.void += void
         day.hands.played += not void
     for spot, one in row["wagers"].items():
-        kept += _wager(day.wagers.setdefault(spot, Wagers()), one)
+        kept += _wager(day.wagers.setdefault(spot, Wagers()), one, ended)
     for award in row["awards"]:
         day.awards.setdefault(award["kind"], Money()).add(award["amount"])
         kept -= award["amount"]
@@ -93,15 +96,17 @@ def _seat(day: Day, number: int, row: dict[str, Any], happened: list[dict[str, A
     return kept + int(row.get("payout_cap_reduction", 0))
 
 
-def _wager(into: Wagers, one: dict[str, Any]) -> int:
+def _wager(into: Wagers, one: dict[str, Any], ended: str) -> int:
     into.count += 1
     into.staked += one["placed"]
-    if one["to_player"] is None:
+    to_player = returned(one, ended)
+    if to_player is None:
         into.held += one["placed"]
         return 0
-    into.returned += one["stake_back"]
-    into.paid += one["win"]
-    house: int = one["placed"] - one["to_player"]
+    win = one["win"] or 0
+    into.returned += to_player - win
+    into.paid += win
+    house: int = one["placed"] - to_player
     into.house += house
     return house
 
@@ -120,7 +125,7 @@ def _progressive(day: Day, number: int, row: dict[str, Any], late: int) -> None:
             sheet.claimed += one["win"]
 
 
-def _pot(day: Day, settings: dict[str, Any], result: dict[str, Any]) -> None:
+def _pot(day: Day, settings: dict[str, Any], result: dict[str, Any], ended: str) -> None:
     """Ricochet: where a pot from earlier rounds went.
 
     Older records know one round only: what lay in the pot before is neither in what stays there
@@ -130,7 +135,7 @@ def _pot(day: Day, settings: dict[str, Any], result: dict[str, Any]) -> None:
     if (stays := result.get("pot_carried")) is not None:
         pot.put += stays - before
         pot.carried_out += stays - before
-    elif pot.carried_out and result["round_status"] != "void":
+    elif pot.carried_out and ended != VOID:
         winners = result.get("pot_winners")
         gone, pot.carried_out = pot.carried_out, 0
         if winners == ["dealer"]:

@@ -11,6 +11,7 @@ from controller.replay.words import cents, corrector
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
+from record.rounds import ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def compare(timeline: Timeline) -> Compared:
     if timeline.archive is None:
         return Compared((), ())
     record, result = timeline.archive.standing
-    lines = [f"round {timeline.round_no}: {result['round_status']}", *_table(result)]
+    lines = [f"round {timeline.round_no}: {ending(record, result)}", *_table(result)]
     if clauses := ", ".join(result["clauses"]):
         lines.append(f"clauses: {clauses}")
     if log := result.get("log"):

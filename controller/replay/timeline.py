@@ -29,6 +29,7 @@ from controller.rules.engine.deal import next_place
 from controller.rules.engine.state import Archive, Phase, TableState
 from controller.table.credits import CreditDropped
 from controller.table.staff import SignedOn, TableCall
+from record.rounds import ending
 
 PRELUDE_MS: Final = 60_000
 """So much before the opening and after the end is told whole; of the rest only what matters."""
@@ -117,7 +118,7 @@ class Timeline:
     def status(self) -> str:
         if self.archive is None:
             return "under way"
-        return str(self.archive.standing[1]["round_status"])
+        return ending(*self.archive.standing)
 
 
 class _Group(NamedTuple):

@@ -16,6 +16,7 @@ from controller.rules.engine.state import TableState
 from controller.rules.hands import HAND_NAMES
 from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
+from record.rounds import ending
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
 CONSOLE: Final = "console"
@@ -262,8 +263,8 @@ def _effect(one: fx.Effect) -> list[Said]:
         case fx.PayDifference(_, seat, amount):
             verb = "pay" if amount >= 0 else "collect"
             return [Said(f"{verb} {cents(abs(amount))} at seat {seat}")]
-        case fx.PublishRound(_, _, result):
-            return _result(result)
+        case fx.PublishRound(_, record, result):
+            return _result(record, result)
         case _:
             return _open_cards(one)
 
@@ -312,9 +313,9 @@ def _pays(pays: Any) -> list[Said]:
     return said + [Said(f"  {a['kind']}: {cents(a['amount'])}") for a in pays["awards"]]
 
 
-def _result(result: Any) -> list[Said]:
+def _result(record: Any, result: Any) -> list[Said]:
     nets = ", ".join(f"seat {row['seat']} {cents(row['net'])}" for row in result["seats"])
-    decided = Said(f"round {result['round_status']}: {nets}", ", ".join(result["clauses"]))
+    decided = Said(f"round {ending(record, result)}: {nets}", ", ".join(result["clauses"]))
     question = result.get("question")
     return [decided, *([Said(f"open question: {question}")] if question else [])]
 

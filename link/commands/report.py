@@ -29,7 +29,7 @@ from link.reports.days import GamingDays
 from link.reports.desk import Desk
 from link.reports.export import report_csv, report_json
 from link.reports.hits import hits_report
-from link.reports.model import DIFFERENCE, Report, ReportError
+from link.reports.model import DIFFERENCE, UNREADABLE, Report, ReportError
 from link.reports.page import report_html
 from link.reports.par import Sheet, par_report, read_sheet
 from link.reports.pool import pool_report
@@ -130,7 +130,7 @@ def _write(options: argparse.Namespace, report: Report) -> int:
         sys.stdout.write(text)
     for finding in report.findings:
         print(f"underfelt report: {finding.text} ({finding.code})", file=sys.stderr)
-    if any(finding.code == DIFFERENCE for finding in report.findings):
+    if any(finding.code in (DIFFERENCE, UNREADABLE) for finding in report.findings):
         return EX_DATAERR
     return EX_TROUBLE if report.findings else EX_OK
 
@@ -156,6 +156,9 @@ def _declare_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _declare_day(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--full", action="store_true", help="every section of the other reports, orders, alarms"
+    )
     _declare_par(parser)
     _declare(parser)
 
@@ -183,7 +186,8 @@ def _table(options: argparse.Namespace, desk: Desk) -> Report:
 
 
 def _day(options: argparse.Namespace, desk: Desk) -> Report:
-    return day_report(desk, _sheets(options), _one_in(options))
+    full = options.full or options.json or options.csv  # a program picks what it needs
+    return day_report(desk, _sheets(options), _one_in(options), full=full)
 
 
 def _one_in(options: argparse.Namespace) -> int:
@@ -286,7 +290,7 @@ VERBS: Final = {
     "day": Verb(
         _declare_day,
         _act(_day),
-        "everything of a gaming day on one page",
+        "a gaming day on one page, totals first; --full for everything",
         "day --from 2026-03-10 --config link.toml --html --output day.html",
     ),
 }

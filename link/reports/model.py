@@ -15,6 +15,8 @@ Line = tuple[Value, ...]
 
 DIFFERENCE: Final = "E-RPT-010"
 """Figures that must be equal and are not."""
+UNREADABLE: Final = "E-RPT-006"
+"""A table reported a round whose result cannot be read."""
 DRIFT: Final = "E-RPT-020"
 """Hits or return are farther from the par sheet than chance explains."""
 

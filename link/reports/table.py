@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from link.reports.desk import Desk
-from link.reports.model import Line, Report, ReportError, Section, columns
+from link.reports.model import UNREADABLE, Finding, Line, Report, Section, columns
 from link.rows import EventRow
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
+from record.rounds import ending, returned
 
 PROGRESSIVE: Final = "progressive"
 KEPT_ROUNDS: Final = 256
@@ -47,6 +48,8 @@ class Sums:
     corrected: int = 0
     late: int = 0
     """Corrections of rounds that are too old to be put right here."""
+    unreadable: list[str] = field(default_factory=list)
+    """Reports of rounds that are none; they are named and not counted."""
     wagers: int = 0
     contributed: int = 0
     reversed: int = 0
@@ -83,22 +86,30 @@ class Sums:
 def played(body: RoundPlayed) -> Played:
     """From the result of the round-record contract; what a supervisor still holds counts as 0."""
     result = body.result
-    found = Played(str(result.get("round_status", "")))
-    jackpot = _settings(body.record).get("jackpot", 0)
+    ended = ending(body.record, {"round_status": "", **result})
+    found = Played(ended)
+    jackpot = _whole(_settings(body.record).get("jackpot", 0))
     for seat in result.get("seats", ()):
         for award in seat.get("awards", ()):
-            found.awards[award["kind"]] += award["amount"]
-        found.awards["payout cap"] -= seat.get("payout_cap_reduction") or 0
+            found.awards[award["kind"]] += _whole(award["amount"])
+        found.awards["payout cap"] -= _whole(seat.get("payout_cap_reduction") or 0)
         for name, wager in seat.get("wagers", {}).items():
-            placed = wager["placed"]
+            placed = _whole(wager["placed"])
             found.placed[name] += placed
             found.squares[name] += placed * placed
-            found.paid[name] += wager["to_player"] or 0
+            found.paid[name] += _whole(returned(wager, ended) or 0)
             found.times[name] += 1
             if name == PROGRESSIVE and seat.get("hand") and wager["status"] != "refused":
                 found.classes[seat["hand"]] += 1
                 found.jackpot_stake += placed * jackpot
     return found
+
+
+def _whole(value: object) -> int:
+    """What a table reports is data of another machine: only whole numbers are added up."""
+    if type(value) is not int:
+        raise TypeError(f"{value!r:.40} is no whole number")
+    return value
 
 
 def _settings(record: dict[str, Any]) -> dict[str, Any]:
@@ -114,31 +125,38 @@ class Fold:
         self._last: dict[str, dict[int, tuple[Played, tuple[FixedAward, ...]]]] = {}
 
     def take(self, row: EventRow, body: AnyBody, game: str) -> None:
-        sums = self.sums.setdefault((row.table, game), Sums())
         match body:
             case Contributed():
+                sums = self._of(row, game)
                 sums.wagers += len(body.wagers)
                 sums.contributed += sum(wager.cents for wager in body.wagers)
             case Reversed():
+                sums = self._of(row, game)
                 sums.reversed += sum(wager.cents for wager in body.wagers)
             case RoundPlayed():
-                self._round(sums, row, body)
+                self._round(self._of(row, game or str(body.record.get("game", ""))), row, body)
             case _:
                 pass
 
+    def _of(self, row: EventRow, game: str) -> Sums:
+        """A table that plays for no pool names its game with its rounds."""
+        return self.sums.setdefault((row.table, game), Sums())
+
     def _round(self, sums: Sums, row: EventRow, body: RoundPlayed) -> None:
         rounds = self._last.setdefault(row.journal, {})
+        try:
+            found = played(body)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            said = f"event {row.id}: {row.table}, round {body.round}: no result of a round: {error}"
+            sums.unreadable.append(said)
+            return
         if body.round in rounds:
             sums.put(*rounds[body.round], -1)
             sums.corrected += 1
         elif rounds and body.round < min(rounds):
             sums.late += 1
             return
-        try:
-            rounds[body.round] = (played(body), body.awards)
-        except (KeyError, TypeError, AttributeError) as error:
-            said = f"event {row.id}: {row.table}, round {body.round}: no result of a round: {error}"
-            raise ReportError("E-RPT-006", said) from None
+        rounds[body.round] = (found, body.awards)
         sums.put(*rounds[body.round], 1)
         if len(rounds) > KEPT_ROUNDS:
             del rounds[min(rounds)]
@@ -177,6 +195,7 @@ def table_report(
             report.sections.append(_wagers(key, sums))
         if sums.fixed:
             report.sections.append(_fixed(key, sums))
+        report.findings += [Finding(UNREADABLE, said) for said in sums.unreadable]
         if sums.late:
             report.differs(
                 f"table {key[0]}: {sums.late} rounds were corrected that are not among its last "

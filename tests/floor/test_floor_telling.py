@@ -44,16 +44,18 @@ def event(table: str = "mega", **body: Any) -> dict[str, Any]:
 
 
 def played(
-    status: str = "settled", awards: tuple[Any, ...] = (), wager: str = "win"
+    status: str = "settled", awards: tuple[Any, ...] = (), ruled: str = ""
 ) -> dict[str, Any]:
-    wagers = {"$": {"status": wager}}
+    wagers = {"$": {"status": "win"}}
+    events = [{"type": "supervisor_confirmed", "by": "S1", "what": ruled}] if ruled else []
+    record = {"round": {"events": events}}
     seats = [
         {"seat": 2, "net": 4_000, "hand": "two pair", "wagers": wagers},
         {"seat": 4, "net": 6_100, "hand": "flush", "wagers": wagers},
         {"seat": 5, "net": -3_000, "hand": "high card", "wagers": wagers},
     ]
     result = {"round_status": status, "house_net": -7_100, "seats": seats}
-    return event(what="round", round=9, record={}, result=result, awards=list(awards))
+    return event(what="round", round=9, record=record, result=result, awards=list(awards))
 
 
 def test_a_tables_status_in_one_line() -> None:
@@ -84,8 +86,9 @@ def test_a_settled_round_names_its_biggest_winner_and_what_the_progressive_paid(
 def test_rounds_that_were_not_settled() -> None:
     assert note_of_event(played("void"), clock) == Note(5, "t5", "mega", "hand 9: void", "alarm")
     assert last_hand(played("supervisor")) == "ruled on"
-    assert last_hand(played("settled", wager="void")) == "void"
-    assert note_of_event(played("settled", wager="void"), clock) == (
+    assert last_hand(played(ruled="play on: a card was exposed")) == "-71.00"
+    assert last_hand(played(ruled="void: a card was exposed")) == "void"
+    assert note_of_event(played("supervisor", ruled="void: a card fell"), clock) == (
         Note(5, "t5", "mega", "hand 9: void", "alarm")
     )
 

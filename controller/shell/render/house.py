@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
+from record.rounds import ending
 
 HIDDEN: Final = "--"
 """A card that never became public."""
@@ -17,7 +18,8 @@ HELD: Final = "policy.safe_mode"
 def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     played, result = data["record"]["round"], data["result"]
     again = ", corrected since" if data["corrected"] else ""
-    yield f"round {data['round']}, {data['record']['game']}: {result['round_status']}{again}"
+    ended = ending(data["record"], result)
+    yield f"round {data['round']}, {data['record']['game']}: {ended}{again}"
     shared = [("community", "community"), ("dealer", "dealer")]
     for key, title in shared:
         if played.get(key):

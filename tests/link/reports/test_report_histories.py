@@ -158,11 +158,12 @@ class Reported(Play):
         self.same_pools(pool_report(desk))
         self.same_awards(hits_report(desk))
         self.same_tables(table_report(desk))
-        readable(day_report(desk, [], 10_000))
+        readable(day_report(desk, [], 10_000, full=True))
+        self.same_totals(day_report(desk, [], 10_000))
         sums: dict[tuple[str, str], int] = {}
         day = FIRST
         while day <= last:  # what the days say adds up to the whole
-            report = day_report(self.desk(day, day), [], 10_000)
+            report = day_report(self.desk(day, day), [], 10_000, full=True)
             readable(report)
             for key, row in meters(report, "in, net of reversals"):
                 sums[key] = sums.get(key, 0) + row
@@ -188,6 +189,17 @@ class Reported(Play):
         never = self.told.keys() - found.keys()
         assert {self.told[name] for name in never} <= {("withdrawn", 0), ("rejected", 0)}
 
+    def same_totals(self, report: Report) -> None:
+        readable(report)
+        totals = {row[0]: row[1:] for row in rows(report, "totals")}
+        found = [said for name, said in self.told.items() if name in desk_awards(self.floor.store)]
+        assert totals["rounds"] == (sum(len(r) for r in self.reported.values()), None)
+        net = sum(self.wagered.values()) - sum(self.reversed.values())
+        assert totals["progressive wagers, net of reversals"][1] == net
+        assert totals["jackpots locked"] == (len(found), sum(cents for _, cents in found))
+        paid = [cents for state, cents in found if state == "paid"]
+        assert totals["of them paid"] == (len(paid), sum(paid))
+
     def same_tables(self, report: Report) -> None:
         readable(report)
         put = {row[0]: row[2:4] for row in rows(report, "contributions")}
@@ -204,6 +216,10 @@ class Reported(Play):
         counted = {row[0]: row[2] for row in rows(report, "rounds")}
         for name in TABLES:
             assert counted.get(name, 0) == len(self.reported[name])
+
+
+def desk_awards(store: MemoryStore) -> set[str]:
+    return {step.award for step in store.steps if step.state == "locked"}
 
 
 def rows(report: Report, name: str) -> list[tuple[Value, ...]]:

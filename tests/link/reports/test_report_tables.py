@@ -12,22 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from controller.commands import par
 from link.commands import report as command
-from link.ledger.orders import Resume
+from link.ledger.orders import Reject, Resume
 from link.reports.day import day_report
 from link.reports.days import GamingDays
 from link.reports.model import ReportError
 from link.reports.par import Sheet, par_report, read_sheet, tails, two_sided
 from link.reports.pool import pool_report
 from link.reports.table import fold_tables, table_report
+from link.reports.text import report_text
 from link.store.sqlite import SqliteStore
 from record.journal.journal import Journal
 from record.journal.reader import JournalReader
 from record.link.events import AnyBody, Claim, Claimed, Contributed, RoundPlayed, Wager
 from record.link.outbox import OUTBOX, event_of, outbox_body
-from tests.link.ledger.support import BOTH, Table
+from tests.link.ledger.support import BOTH, Table, pool
 from tests.link.reports.shop import FIRST, NOON_MS, Shop
 from tests.link.reports.test_report_money import rows
 
@@ -70,10 +72,31 @@ def test_handle_payments_and_contributions(shop: Shop) -> None:
     ]
 
 
-def test_a_result_that_is_none_is_refused(shop: Shop) -> None:
-    shop.tell("T1", RoundPlayed(1, {}, {"seats": [{"wagers": {"$": {}}}]}))
-    with pytest.raises(ReportError, match=r"T1, round 1: no result.*E-RPT-006"):
-        table_report(shop.desk())
+@pytest.mark.parametrize(
+    ("record", "result"),
+    [
+        ({}, {"seats": [{"wagers": {"$": {}}}]}),
+        ({}, {"seats": 7}),
+        ({}, {"seats": [{"wagers": {"$": wager(1_000, "all")}}]}),  # type: ignore[arg-type]
+        ({}, {"seats": [{"wagers": {"progressive": wager(100, 0)}, "hand": ["a"]}]}),
+        ({}, {"seats": [{"awards": [{"kind": {}, "amount": 1}]}]}),
+        ({"settings": {"jackpot": "x"}}, {"seats": [{"wagers": {"progressive": wager(9**9, 0)}}]}),
+        ({"round": []}, {"seats": []}),
+        ({"round": {"events": [{}]}}, {"seats": []}),
+    ],
+)
+def test_a_result_that_is_none_is_named_and_the_rest_is_reported(
+    shop: Shop, record: dict[str, Any], result: dict[str, Any]
+) -> None:
+    """One table's nonsense does not keep the others from their report."""
+    shop.tell("T1", RoundPlayed(1, record, result))
+    shop.tell("T1", round_of(2))
+    shop.tell("T2", round_of(1))
+    for report in (table_report(shop.desk()), day_report(shop.desk(), [], 10_000)):
+        (finding,) = report.findings
+        assert finding.code == "E-RPT-006"
+        assert "T1, round 1: no result of a round" in finding.text
+    assert [row[2] for row in rows(table_report(shop.desk()), "rounds")] == [1, 1]
 
 
 # --- par ------------------------------------------------------------------------------------------
@@ -158,9 +181,10 @@ def test_a_day_has_everything(shop: Shop) -> None:
     shop.hit("T1", 1)
     shop.tell("T1", round_of(1))
     shop.pay("pool/1/1")
-    report = day_report(shop.desk(), [SHEET], 10_000)
+    report = day_report(shop.desk(), [SHEET], 10_000, full=True)
     names = list(dict.fromkeys(section.name for section in report.sections))
     assert names == [
+        "totals", "levels", "tables", "jackpots", "alarm counts",
         "meters", "accounts", "jackpot", "checks", "awards", "derivation", "steps", "rounds",
         "contributions", "wagers", "hit frequency", "return", "orders", "alarms",
     ]  # fmt: skip
@@ -170,6 +194,62 @@ def test_a_day_has_everything(shop: Shop) -> None:
         ("approve pool/1/1", "ben (cage)"),
         ("pay pool/1/1", "anna (supervisor)"),
     ]
+
+
+def test_a_normal_day_is_one_page_with_its_totals_first(tmp_path: Path) -> None:
+    """Two tables of the pool and one without, 200 rounds, 12 jackpots, an alarm."""
+    shop = Shop(tmp_path / "link.db", tables=("T1", "T2", "T5"))
+    shop.grouped = False
+    for number in range(1, 101):
+        shop.bet("T1", number, 1, 2, 3)
+        if number % 8 == 0:
+            shop.claim("T1", number, (2, "straight flush"))
+        shop.tell("T1", round_of(number, paid=500))
+        shop.tell("T5", replace(round_of(number), record={"game": "RICO"}))
+    shop.commit()
+    shop.pay("pool/1/1")
+    shop.order(Reject("pool/1/2", "no"), BOTH)
+    shop.ledger.alarm("E-LNK-012", "T2", "a test", shop.now_ms)
+    shop.commit()
+    report = day_report(shop.desk(), [SHEET], 10_000)
+    text = report_text(report)
+    lines = text.splitlines()
+    assert len(lines) <= 66
+    assert [x for x in lines if len(x) > 80 and not x.startswith("Read from")] == []
+    assert report.sections[0].name == "totals"
+    totals = {row[0]: row[1:] for row in rows(report, "totals")}
+    awards = [award.cents for award in shop.store.awards.values()]
+    assert totals == {
+        "rounds": (200, None),
+        "of them void": (0, None),
+        "of them held for a supervisor": (0, None),
+        "staked": (None, 220_000),
+        "to players": (None, 50_000),
+        "house": (None, 170_000),
+        "progressive wagers, net of reversals": (300, 30_000),
+        "jackpots locked": (12, sum(awards)),
+        "of them paid": (1, awards[0]),
+        "of them waiting for people": (10, sum(awards[2:])),
+        "of them rejected or withdrawn": (1, awards[1]),
+        "orders of people": (5, None),
+        "alarms": (1, None),
+    }
+    assert [row[:3] for row in rows(report, "tables")] == [("T1", "MBS3", 100), ("T5", "RICO", 100)]
+    assert len(rows(report, "jackpots")) == 10
+    assert "2 more: see --full." in text
+    whole = report_text(day_report(shop.desk(), [SHEET], 10_000, full=True))
+    assert len(whole.splitlines()) > 3 * len(lines)
+    shop.real.close()
+
+
+def test_many_tables_are_added_up_by_game(tmp_path: Path) -> None:
+    names = tuple(f"T{n}" for n in range(1, 31))
+    shop = Shop(tmp_path / "link.db", pool(tables=names), tables=names)
+    for name in names:
+        shop.tell(name, round_of(1))
+    report = day_report(shop.desk(), [], 10_000)
+    assert rows(report, "tables") == [("MBS3 tables", "MBS3", 30, 0, 33_000, 0, 33_000)]
+    shop.real.close()
 
 
 # --- reconcile ------------------------------------------------------------------------------------
