@@ -251,6 +251,7 @@ class Segment:
     previous: bytes
     journal_id: str
     table: str
+    size: int
     data: bytes
 
 
@@ -261,7 +262,7 @@ def read_segment(path: Path) -> Segment:
         raise Unreadable(f"{path}: {error.strerror}") from None
     if len(data) < HEADER_BYTES or data[:7] != b"UFJOURN":
         raise Damaged(f"{path}: not a journal segment (E-DRW-020)")
-    _, version, _, number, first, previous, journal_id, _, _ = HEADER.unpack_from(data)
+    _, version, _, number, first, previous, journal_id, _, size = HEADER.unpack_from(data)
     if version != 1:
         raise Damaged(f"{path}: version {version}; this verifier reads 1 (E-DRW-020)")
     if zlib.crc32(data[:508]) != int.from_bytes(data[508:512], "big"):
@@ -270,7 +271,7 @@ def read_segment(path: Path) -> Segment:
         raise Damaged(f"{path}: this is segment {number}, renamed (E-DRW-020)")
     length = data[HEADER.size]
     table = data[HEADER.size + 1 : HEADER.size + 1 + length].decode("utf-8", "backslashreplace")
-    return Segment(path, number, first, previous, journal_id.hex(), table, data)
+    return Segment(path, number, first, previous, journal_id.hex(), table, size, data)
 
 
 def segments(directory: Path) -> Iterator[Segment]:
@@ -285,57 +286,142 @@ def segments(directory: Path) -> Iterator[Segment]:
         yield read_segment(directory / name)
 
 
+Whole = tuple[int, bytes, str, bytes, bytes]
+"""Number, hash before, kind, body and all bytes of a record."""
+Left = tuple[bytes | None, int]
+"""What lies behind the last record of a segment, and where; None before the first segment."""
+
+
 class Walk:
-    """The records of a journal, each checked against its check sum and the hash chain."""
+    """The records of a journal, each checked against its check sum and the hash chain.
+
+    What lies behind the last whole record is read too: only the traces of a write that was cut off
+    may lie there (docs/protocols/journal.md, section 5). Anything else is damage.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._segments = segments(directory)
         self.first = next(self._segments)
         self.unread = 0
         """Bytes after the last whole record; a torn write of a table that is down."""
+        self._at, self._head = self.first.first_seq, self.first.previous
 
     def __iter__(self) -> Iterator[tuple[int, str, bytes]]:
-        at, head = self.first.first_seq, self.first.previous
-        if at == 1:
+        if self._at == 1:
             start = b"underfelt journal 1\n" + bytes.fromhex(self.first.journal_id)
-            if hashlib.sha256(start + self.first.table.encode()).digest() != head:
+            if hashlib.sha256(start + self.first.table.encode()).digest() != self._head:
                 raise Damaged(f"{self.first.path}: the chain does not begin here (E-DRW-020)")
-        number, segment = self.first.number, self.first
+        segment, number, offset = self.first, self.first.number, 0
+        left: bytes | None = None
         while True:
-            fits = (number, at, head) == (segment.number, segment.first_seq, segment.previous)
-            if not fits or segment.journal_id != self.first.journal_id:
+            place = (segment.number, segment.first_seq, segment.previous)
+            if place != (number, self._at, self._head) or not _same(segment, self.first):
                 raise Damaged(f"{segment.path}: does not continue the one before (E-DRW-020)")
-            offset = HEADER_BYTES
-            while (record := self._record(segment, offset)) is not None:
+            before, offset = (left, offset), HEADER_BYTES
+            while (record := _record(segment.data, offset)) is not None:
                 seq, previous, kind, body, whole = record
-                if (seq, previous) != (at, head):
-                    what = f"record {seq} does not continue the chain"
-                    raise Damaged(f"{segment.path}: byte {offset}: {what} (E-DRW-020)")
-                head = hashlib.sha256(head + whole).digest()
-                at, offset = at + 1, offset + len(whole)
+                if (seq, previous) != (self._at, self._head):
+                    raise _damaged(segment, offset, f"record {seq} does not continue the chain")
+                first = seq == segment.first_seq
+                repairs = kind == "repair" and (not first or before[0] is not None)
+                if repairs or (first and before[0]):
+                    self._explained(segment, offset, record, before)
+                self._head = hashlib.sha256(self._head + whole).digest()
+                self._at, offset = self._at + 1, offset + len(whole)
                 yield seq, kind, body
-            self.unread = len(segment.data.rstrip(b"\0")) - offset
+            left = segment.data[offset:].rstrip(b"\0")
             following = next(self._segments, None)
             if following is None:
-                return
+                break
             number, segment = number + 1, following
+        if left and not self._torn(segment, offset, left):
+            raise _damaged(segment, offset, f"record {self._at} is damaged")
+        self.unread = len(left)
 
     @staticmethod
-    def _record(segment: Segment, at: int) -> tuple[int, bytes, str, bytes, bytes] | None:
-        data = segment.data
-        if len(data) - at < HEAD.size:
-            return None
-        magic, length, seq, _, _, previous, body_bytes, kind_bytes, crc = HEAD.unpack_from(data, at)
-        whole = data[at : at + length] if length <= MOST_BYTES else b""
-        start = HEAD.size + kind_bytes
-        if magic != b"UFRC" or len(whole) < start + body_bytes + 8 or whole[-4:] != b"CRFU":
-            return None
-        if zlib.crc32(whole[: HEAD.size - 4]) != crc:
-            return None
-        if zlib.crc32(whole[:-8]) != int.from_bytes(whole[-8:-4], "big"):
-            return None
-        kind = whole[HEAD.size : start].decode("ascii", "backslashreplace")
-        return seq, previous, kind, whole[start : start + body_bytes], whole
+    def _explained(segment: Segment, offset: int, record: Whole, before: Left) -> None:
+        """A repair record begins a segment, and names what lies at the end of the one before."""
+        seq, _, kind, body, _ = record
+        named = kind == "repair" and _names(body, segment.number - 1, before)
+        if seq != segment.first_seq or not named:
+            raise _damaged(segment, offset, "no repair record explains the end of the one before")
+
+    def _torn(self, segment: Segment, offset: int, left: bytes) -> bool:
+        """Can a write of the expected record that was cut off have left this?"""
+        data, behind = segment.data, offset
+        while (behind := data.find(b"UFRC", behind + 1)) != -1:
+            if _record(data, behind) is not None and _durable(data, behind) >= self._at:
+                return False  # a later record says that this one had been written whole
+        known = b"UFRC", struct.pack(">Q", self._at), self._head
+        parts = zip((0, 8, 32), known, strict=True)
+        begins = all(
+            left[at : at + len(part)] == part[: max(0, len(left) - at)] for at, part in parts
+        )
+        length = _length(left) if begins and len(left) >= HEAD.size else 0
+        length = length if offset + length <= segment.size else 0
+        if begins and (length > len(left) or len(left) < HEAD.size):
+            return True
+        hole, start, end = False, offset, offset + len(left)
+        while start < end:
+            stop = min(start - start % HEADER_BYTES + HEADER_BYTES, end)
+            used = stop - start - data[start:stop].count(0)
+            if 1 <= used <= 3:
+                return False
+            hole |= not used and start < offset + (length or HEAD.size)
+            start = stop
+        return hole
+
+
+def _damaged(segment: Segment, offset: int, what: str) -> Damaged:
+    return Damaged(f"{segment.path}: byte {offset}: {what} (E-DRW-020)")
+
+
+def _same(one: Segment, other: Segment) -> bool:
+    return (one.journal_id, one.table) == (other.journal_id, other.table)
+
+
+def _durable(data: bytes, at: int) -> int:
+    return int(HEAD.unpack_from(data, at)[3])
+
+
+def _length(data: bytes, at: int = 0) -> int:
+    """What the head of a record says; 0 if the head is damaged."""
+    _, length, _, _, _, _, body_bytes, kind_bytes, crc = HEAD.unpack_from(data, at)
+    agrees = length == (HEAD.size + 8 + kind_bytes + body_bytes + 7) // 8 * 8
+    whole = zlib.crc32(data[at : at + HEAD.size - 4]) == crc
+    return int(length) if agrees and whole and length <= MOST_BYTES else 0
+
+
+def _record(data: bytes, at: int) -> Whole | None:
+    """The record that begins here, if it is as it was written."""
+    if len(data) - at < HEAD.size or data[at : at + 4] != b"UFRC":
+        return None
+    length = _length(data, at)
+    whole = data[at : at + length]
+    if not length or len(whole) < length or whole[-4:] != b"CRFU":
+        return None
+    if zlib.crc32(whole[:-8]) != int.from_bytes(whole[-8:-4], "big"):
+        return None
+    _, _, seq, durable, _, previous, body_bytes, kind_bytes, _ = HEAD.unpack_from(data, at)
+    start = HEAD.size + kind_bytes
+    kind = whole[HEAD.size : start].decode("ascii", "backslashreplace")
+    return (
+        None if durable >= seq else (seq, previous, kind, whole[start : start + body_bytes], whole)
+    )
+
+
+def _names(body: bytes, number: int, left: Left) -> bool:
+    """Does a repair record say exactly what lies at the end of the segment before it?"""
+    data, offset = left[0] or b"", left[1]
+    try:
+        row = json.loads(body)
+        said = (row["segment"], row["offset"], row["bytes"])
+        digest = row["sha256"] if data else ""
+    except (ValueError, KeyError, TypeError):
+        return False
+    return said == (number, offset, len(data)) and digest == (
+        hashlib.sha256(data).hexdigest() if data else ""
+    )
 
 
 def verify(directory: Path) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from controller.daemon.typed import Hide
 from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.selection.selector import Selector
-from record import verify_draws
+from record import verify_draws, verify_journal
 from record.journal import Journal
 from tests.selection.desk import ONE, Source, seal, unseal
 
@@ -143,21 +144,74 @@ def test_an_open_round_is_no_lie(tmp_path: Path) -> None:
     assert report.open_round == 3
 
 
-def test_every_flipped_bit_of_a_selection_is_found(tmp_path: Path) -> None:
+def torn(folder: Path) -> Path:
+    """The last record was cut off while it was written."""
+    last = max(folder.glob("*.ufj"))
+    data = last.read_bytes()
+    used = len(data.rstrip(b"\0"))
+    last.write_bytes(data[: used - 20] + bytes(len(data) - used + 20))
+    return folder
+
+
+def repaired(folder: Path) -> Path:
+    Journal.open(torn(folder), table="table-1", now_ms=2, segment_bytes=4096).close()
+    return folder
+
+
+def damage(folder: Path) -> str:
+    """What is said of it; empty if nothing is."""
+    try:
+        verify_draws.verify(folder)
+    except verify_draws.Damaged as error:
+        return str(error)
+    return ""
+
+
+KEPT: dict[str, Callable[[Path], Path]] = {
+    "whole": lambda folder: folder, "torn": torn, "repaired": repaired,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("state", KEPT)
+def test_every_flipped_bit_is_found_and_its_place_is_named(state: str, tmp_path: Path) -> None:
+    """Against the verifier of the journal itself, which shares no code with this one."""
+    folder = KEPT[state](written(tmp_path / "j", segment_bytes=4096))
+    report = verify_draws.verify(folder)
+    assert report.ok
+    assert bool(report.notes) == (state == "torn")
+    files, differ, refused = sorted(folder.glob("*.ufj")), 0, 0
+    for file in files:
+        sound = file.read_bytes()
+        for offset in range(0, len(sound), 13):
+            broken = bytearray(sound)
+            broken[offset] ^= 1 << (offset % 8)
+            file.write_bytes(broken)
+            found = damage(folder)
+            assert (str(folder) in found) == bool(found)
+            differ += bool(found) == verify_journal.verify(folder)["ok"]
+            refused += bool(found)
+        file.write_bytes(sound)
+    assert differ == 0
+    assert refused > 300
+
+
+def test_the_command_and_its_twin_refuse_a_journal_with_a_flipped_bit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the middle of the last segment: what follows must not be taken for a torn write."""
     folder = written(tmp_path / "j")
     segment = next(folder.glob("*.ufj"))
-    sound = segment.read_bytes()
-    start = sound.index(b'"what":"committed"')
-    for offset in range(start, start + 600, 7):
-        broken = bytearray(sound)
-        broken[offset] ^= 1 << (offset % 8)
-        segment.write_bytes(broken)
-        try:
-            report = verify_draws.verify(folder)
-        except verify_draws.Damaged:
-            continue
-        assert report.notes, f"byte {offset}"  # the walk stopped there, and says so
-        assert report.committed < 3
+    data = bytearray(segment.read_bytes())
+    place = data.index(b'"what":"committed"', data.index(b'"what":"revealed"'))
+    data[place] ^= 1
+    segment.write_bytes(data)
+    assert draws.run(["verify", str(folder)]) == 65
+    assert re.search(r"00000001\.ufj: byte \d+: record \d+ is damaged", capsys.readouterr().err)
+    alone = subprocess.run(
+        [sys.executable, "-I", str(SCRIPT), str(folder)], capture_output=True, check=False
+    )
+    assert alone.returncode == 65
+    assert b"is damaged" in alone.stderr
 
 
 def test_many_segments_are_one_journal(tmp_path: Path) -> None:
