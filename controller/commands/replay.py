@@ -200,7 +200,8 @@ def _timeline(
         try:
             number = _number(wanted, records)
             sealer = None if key is None else CardSealer(key, report.journal_id)
-            timeline = build(records, number, sealer)
+            timeline = build(records, number, sealer, progress=_progress)
+            _progress(0, 0)
             if timeline.diverged is not None and timeline.diverged.code == REFERS_BACK and last:
                 continue
             if timeline.diverged is not None and timeline.diverged.code == OTHER_KEY:
@@ -217,6 +218,13 @@ def _timeline(
         else:
             return timeline, report.table
     raise AssertionError("all records were read")
+
+
+def _progress(done: int, of: int) -> None:
+    """On a terminal: how far it is; 0 of 0 takes the line away again."""
+    if sys.stderr.isatty():
+        said = f"\r{done:,} of {of:,} records" if of else "\r\x1b[K"
+        print(said, end="", file=sys.stderr, flush=True)
 
 
 def _records(folder: Path, last: int | None) -> tuple[JournalReader, list[Record]]:

@@ -8,7 +8,9 @@ twice. The digest in the record says which it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -57,9 +59,24 @@ class ToldCards:
     """Opens what the journal itself opened. ``guessed`` says which card stands in for another."""
 
     told: Mapping[Place, Told]
+    openings: Sequence[int] = ()
+    """The records that open a round, in order: a card can be read twice within one round only."""
     guessed: Mapping[Place, Card] = field(default_factory=dict)
     stood_in: dict[Place, Card] = field(default_factory=dict)
     """Cards that nobody was told, and what stood in for each."""
+    _out: dict[int, set[Card]] = field(init=False, default_factory=lambda: defaultdict(set))
+    """By round the cards that are known to be out in it."""
+
+    def __post_init__(self) -> None:
+        for place, one in self.told.items():
+            self._out[self._round(place)].add(one.card)
+        for place, card in self.stood_in.items():
+            self._out[self._round(place)].add(card)
+
+    def again(self, seq: int, guess: Mapping[Place, Card]) -> ToldCards:
+        """To step once more from the record ``seq`` on, with another guess."""
+        before = {place: card for place, card in self.stood_in.items() if place[0] < seq}
+        return ToldCards(self.told, self.openings, {**self.guessed, **guess}, before)
 
     def open(self, sealed: Sealed, seq: int, index: int) -> tuple[HiddenCard, bytes]:
         place = (seq, index)
@@ -75,11 +92,18 @@ class ToldCards:
             raise SealError(NOT_TOLD, said)
         card = self.guessed.get(place)
         if card is None:
-            card = self._other()
+            card = self._other(place)
         self.stood_in[place] = card
+        self._out[self._round(place)].add(card)
         return HiddenCard(card), b""
 
-    def _other(self) -> Card:
-        """A card that is not known to be out; after a deck of strangers any will do."""
-        out = {one.card for one in self.told.values()} | set(self.stood_in.values())
-        return next((card for card in DECK if card not in out), DECK[0])
+    def _round(self, place: Place) -> int:
+        return bisect_right(self.openings, place[0])
+
+    def _other(self, place: Place) -> Card:
+        """A card that is not known to be out in this round. Those of the rounds beside it are
+        avoided too: a card between two rounds may belong to either."""
+        number = self._round(place)
+        own, beside = self._out[number], self._out[number - 1] | self._out[number + 1]
+        free = [card for card in DECK if card not in own]
+        return next((card for card in free if card not in beside), (free or DECK)[0])

@@ -15,7 +15,7 @@ from controller.rules.engine.settlement import KEPT_ROUNDS
 
 NO_ROUND: Final = "E-RPY-001"
 NO_START: Final = "E-RPY-002"
-_OPENED: Final = b'{"v":1,"what":"bets opened",'
+OPENED: Final = b'{"v":1,"what":"bets opened",'
 
 
 class NotThere(Exception):
@@ -75,7 +75,7 @@ def _index(records: Iterable[Record]) -> _Index:
                 found.closes.setdefault(round_number(record.body), place)
             except BodyError:
                 continue
-        elif number is not None and record.body.startswith(_OPENED):
+        elif number is not None and record.body.startswith(OPENED):
             number += 1
             found.opens.append((place, number))
     return found

@@ -5,7 +5,7 @@ Pure. What differs is told with its record's number, and what came before it sta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -17,6 +17,7 @@ from controller.daemon.revealing import REVEALED
 from controller.daemon.sealing import OpensCards
 from controller.daemon.standing import STANDING, Standing
 from controller.replay.cards import NOT_TOLD, Place, Told, ToldCards
+from controller.replay.finding import OPENED
 from controller.rules.cards import Card
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import TableState
@@ -26,10 +27,18 @@ MOST_GUESSES: Final = 400
 round."""
 
 
+TELL_EVERY: Final = 500
+"""Records between two words about the progress."""
+Progress = Callable[[int, int], None]
+"""Told now and then how many records are done, and of how many."""
 _OPENS: Final = tuple(
     f'{{"v":1,"what":"{words}",'.encode()
     for words in ("hand opened", "community turned", "bonus card turned", "card drawn")
 )
+
+
+def quietly(_done: int, _of: int) -> None:
+    """Nobody waits for it."""
 
 
 class Stepped(NamedTuple):
@@ -69,7 +78,12 @@ class _Stepping(Replay):
 
 
 def step_again(
-    records: Sequence[Record], start: int, cards: OpensCards, *, exact: bool = True
+    records: Sequence[Record],
+    start: int,
+    cards: OpensCards,
+    *,
+    exact: bool = True,
+    progress: Progress = quietly,
 ) -> Run:
     """``records[start]`` is a standing record; those before it give the closed rounds."""
     assert records[start].kind == STANDING
@@ -77,7 +91,9 @@ def step_again(
     try:
         for record in records[:start]:
             stepping.keep(record)
-        for record in records[start:]:
+        for done, record in enumerate(records[start:]):
+            if not done % TELL_EVERY:
+                progress(done, len(records) - start)
             stepping.take(record)
     except ReplayError as error:
         stepping.run.diverged = error
@@ -85,46 +101,47 @@ def step_again(
 
 
 def step_without_key(
-    records: Sequence[Record], start: int, told: Mapping[Place, Told]
+    records: Sequence[Record],
+    start: int,
+    told: Mapping[Place, Told],
+    progress: Progress = quietly,
 ) -> tuple[Run, Mapping[Place, Card]]:
     """The same from what the journal tells by itself, and what stood in for closed cards.
 
     Whether the device read a card twice is the one thing closed cards decide: where the digest says
-    so, some closed card was the same as another one, and one that explains it is looked for.
+    so, some closed card was the same as another one, and one that explains it is looked for. Only
+    what follows the last standing record before it is stepped again.
     """
-    guessed: dict[Place, Card] = {}
-    run, stood_in = _tried(records, start, told, guessed)
+    openings = [record.seq for record in records if record.body.startswith(OPENED)]
+    cards = ToldCards(told, openings)
+    run = step_again(records, start, cards, exact=False, progress=progress)
     while (at := _may_be_twice(records, run)) is not None:
-        near = [record for record in records if record.seq <= at]
-        for place, card in _explanations(at, told, stood_in):
-            guess = {**guessed, place: card}
-            again, _ = _tried(near, start, told, guess)
-            if again.diverged is None:
-                guessed = guess
+        stands = (n for n in range(at, start, -1) if records[n].kind == STANDING)
+        begin = next(stands, start)
+        first = records[begin].seq
+        for guess in _explanations(first, records[at].seq, told, cards.stood_in):
+            tried = cards.again(first, guess)
+            if step_again(records[: at + 1], begin, tried, exact=False).diverged is None:
+                cards = cards.again(first, guess)
                 break
         else:
             break
-        run, stood_in = _tried(records, start, told, guessed)
+        kept = {seq: step for seq, step in run.steps.items() if seq < first}
+        more = step_again(records, begin, cards, exact=False, progress=progress)
+        run = Run({**kept, **more.steps}, more.diverged)
     if run.diverged is not None and _untold(records, run.diverged.seq):
         said = "it opens cards, and no record tells which yet: look again"
         run.diverged = ReplayError(NOT_TOLD, run.diverged.seq, said)
-    return run, stood_in
-
-
-def _tried(
-    records: Sequence[Record], start: int, told: Mapping[Place, Told], guessed: dict[Place, Card]
-) -> tuple[Run, dict[Place, Card]]:
-    cards = ToldCards(told, guessed)
-    return step_again(records, start, cards, exact=False), cards.stood_in
+    return run, cards.stood_in
 
 
 def _may_be_twice(records: Sequence[Record], run: Run) -> int | None:
-    """The record at which it went another way, if a card came in it."""
+    """The place at which it went another way, if a card came in that record."""
     error = run.diverged
     if error is None or error.code not in (DIVERGED, REFUSED) or _untold(records, error.seq):
         return None
-    brings = any(r.seq == error.seq and b'"commit":' in r.body for r in records)
-    return error.seq if brings else None
+    places = (n for n, r in enumerate(records) if r.seq == error.seq and b'"commit":' in r.body)
+    return next(places, None)
 
 
 def _untold(records: Sequence[Record], seq: int) -> bool:
@@ -138,10 +155,11 @@ def _untold(records: Sequence[Record], seq: int) -> bool:
 
 
 def _explanations(
-    at: int, told: Mapping[Place, Told], stood_in: Mapping[Place, Card]
-) -> Iterator[tuple[Place, Card]]:
-    """A closed card up to record ``at`` that is the same as another one near it, latest first."""
-    closed = sorted((place for place in stood_in if place[0] <= at), reverse=True)
+    first: int, at: int, told: Mapping[Place, Told], stood_in: Mapping[Place, Card]
+) -> Iterator[dict[Place, Card]]:
+    """A closed card from record ``first`` to ``at`` that is the same as another one near it, latest
+    first."""
+    closed = sorted((place for place in stood_in if first <= place[0] <= at), reverse=True)
     near = sorted((place for place in (*told, *stood_in) if place[0] <= at), reverse=True)
     count = 0
     for place in closed:
@@ -151,4 +169,4 @@ def _explanations(
                 count += 1
                 if count > MOST_GUESSES:
                     return
-                yield place, card
+                yield {place: card}

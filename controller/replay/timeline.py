@@ -21,7 +21,7 @@ from controller.replay.cards import Place, Told, told_cards
 from controller.replay.displays import Displays, Shown
 from controller.replay.finding import Span, find_round
 from controller.replay.lives import Life, lives_of
-from controller.replay.stepping import Run, Stepped, step_again, step_without_key
+from controller.replay.stepping import Progress, Run, Stepped, quietly, step_again, step_without_key
 from controller.replay.words import Said
 from controller.rules.cards import NAMES, Card, HiddenCard
 from controller.rules.engine import facts as f
@@ -131,6 +131,7 @@ def build(
     number: int,
     cards: OpensCards | None = None,
     closed: Mapping[Place, Card] | None = None,
+    progress: Progress = quietly,
 ) -> Timeline:
     """``cards`` opens with the table's key; without it the journal's own tellings do.
 
@@ -140,9 +141,9 @@ def build(
     stepped = records[: span.stop]
     told = told_cards(stepped)
     if cards is None:
-        run, _ = step_without_key(stepped, span.start, told)
+        run, _ = step_without_key(stepped, span.start, told, progress)
     else:
-        run = step_again(stepped, span.start, cards)
+        run = step_again(stepped, span.start, cards, progress=progress)
     # Later than that only the way of an award to its player concerns the round.
     later = [record for record in records[span.stop :] if record.body.startswith(AWARD)]
     teller = _Teller([*stepped, *later], number, span, run)

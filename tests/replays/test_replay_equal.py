@@ -6,8 +6,10 @@ from copy import deepcopy
 
 import pytest
 
+from controller.daemon.replay import Record, Replay
 from controller.replay import felt, words
-from controller.replay.timeline import DealtCard, Timeline, _Teller
+from controller.replay.finding import rounds_in
+from controller.replay.timeline import DealtCard, Timeline, _Teller, build
 from controller.rules.engine import effects as fx
 from hw_sim.scenario import find
 from tests.daemon.desk import GAMES
@@ -45,6 +47,37 @@ def test_people_at_a_simulated_table(game: str) -> None:
 def test_a_card_read_twice_is_explained_without_the_key() -> None:
     """The one thing that closed cards decide: the table froze because two were the same."""
     assert wrong(scenario_rounds(find("nsw-duplicate-card"))) == []
+
+
+@pytest.mark.parametrize(("game", "device"), [("NSW", "shoe"), ("MEGA", "shoe")])
+def test_without_the_key_the_records_are_stepped_once(
+    game: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More rounds than a deck has cards to stand in for those that were never told."""
+    made = desk_rounds(game, device, SEED, 20)
+    taken: list[int] = []
+    plain = Replay.take
+
+    def take(self: Replay, record: Record) -> None:
+        taken.append(record.seq)
+        plain(self, record)
+
+    monkeypatch.setattr(Replay, "take", take)
+    number = min(rounds_in(made.records))
+    with_key = build(made.records, number, made.sealer)
+    needed = len(taken)
+    taken.clear()
+    without = build(made.records, number)
+    assert with_key.diverged is without.diverged is None
+    assert needed > 500
+    assert len(taken) <= 2 * needed
+
+
+def test_the_progress_is_told() -> None:
+    made, told = desk_rounds("NSW", "shoe", SEED, 8), list[tuple[int, int]]()
+    build(made.records, 1, progress=lambda done, of: told.append((done, of)))
+    assert told == [(n * 500, told[0][1]) for n in range(len(told))]
+    assert len(told) > 1
 
 
 def test_the_comparison_can_fail() -> None:
