@@ -222,7 +222,7 @@ def _timeline(
 
 def _progress(done: int, of: int) -> None:
     """On a terminal: how far it is; 0 of 0 takes the line away again."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         said = f"\r{done:,} of {of:,} records" if of else "\r\x1b[K"
         print(said, end="", file=sys.stderr, flush=True)
 
