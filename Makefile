@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz scenarios crash e2e kills replays idle evidence slow bench docs clean peers
+.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle evidence slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,10 @@ rounds: setup ## a long differential and random-play run: make rounds ROUNDS=200
 
 fuzz: setup ## the codec law over a million broken frames per codec: make fuzz FRAMES=1000000
 	$(BIN)/python -m tests.fuzz.run --frames $(or $(FRAMES),1000000) --report docs/reports/fuzz.md
+
+fuzz-link: setup ## random histories against the link server: make fuzz-link STORE=sqlite MINUTES=60 SEED=1
+	$(BIN)/python -m tests.fuzzlink.run --store $(or $(STORE),both) --minutes $(or $(MINUTES),5) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(HISTORIES),--histories $(HISTORIES)) --report docs/reports/fuzz-link.md
 
 scenarios: setup ## every scenario of the simulator, through all devices and drivers, in virtual time
 	$(BIN)/pytest -n 2 tests/sim/test_scenarios.py
