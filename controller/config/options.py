@@ -307,7 +307,8 @@ _SETTINGS_WHEN: Final[Mapping[str, When]] = {
     **dict.fromkeys(
         (
             "min_wager", "max_wager", "limit_scope", "max_payout", "max_payout_scope",
-            "wager_unit", "ante", "rapid_fire", "rapid_fire_pay", "hedge", "hedge_pay",
+            "wager_unit", "wager_limits", "ante", "rapid_fire", "rapid_fire_pay", "hedge",
+            "hedge_pay",
             "meter_rule", "progressive_stake_returned", "credit_cents", "max_credits",
         ),
         "closed",

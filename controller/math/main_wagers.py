@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
+from controller.math.capped import capped, stakes
 from controller.math.exact import Distribution
 from controller.math.ride import ROUNDS, Ride, optimal
 from controller.math.sheet import Column, Figure, Kind, Table, Wager
@@ -174,6 +175,23 @@ def _cap_table(table: PayTable, settings: Settings) -> Table:
     return Table("max_payout", title, tuple(columns), tuple(rows), none="never")
 
 
+def _capped_table(table: PayTable, settings: Settings) -> Table:
+    """What the maximum payout leaves of the three wagers, stake by stake, played optimally."""
+    rows = []
+    for stake in stakes(table, settings):
+        found = capped(table, settings, stake)
+        back = 1 - found.element_of_risk
+        rows.append((stake, found.house_edge, found.left_up, found.element_of_risk, back))
+    columns = (
+        Column("stake", "stake a spot", Kind.CENTS),
+        Column("house_edge", "house edge", Kind.PERCENT),
+        Column("average_wager", "left up", Kind.NUMBER),
+        Column("element_of_risk", "el. of risk", Kind.PERCENT),
+        Column("return", "return", Kind.PERCENT),
+    )
+    return Table("capped", "under the maximum payout, by stake", columns, tuple(rows))
+
+
 def main_wagers(book: Book, settings: Settings, table: TableSettings) -> tuple[Wager, ...]:
     """All three together, then each alone; nothing for a book without them."""
     if book.main is None:
@@ -183,7 +201,7 @@ def main_wagers(book: Book, settings: Settings, table: TableSettings) -> tuple[W
     if book.circles_optional and table.circles_optional:
         extra += (_circles_table(ride, book.main),)
     if book.posted_limits and settings.max_payout is not None:
-        extra += (_cap_table(book.main, settings),)
+        extra += (_cap_table(book.main, settings), _capped_table(book.main, settings))
     whole = _whole(ride, book.main, extra)
     return (
         whole,

@@ -107,8 +107,9 @@ def _limits_notes(book: Book, settings: Settings) -> tuple[str, ...]:
         each = "one hand" if settings.max_payout_scope == "per_hand" else "one wager"
         most = format_cents(settings.max_payout)
         notes.append(
-            f"Maximum payout of {each}: {most}. All figures are uncapped; the table max_payout "
-            "says from which stake on a win is cut."
+            f"Maximum payout of {each}: {most}. The table max_payout says from which stake on a "
+            "win is cut, the table capped what the three wagers then return; all other figures "
+            "are for stakes at which nothing is cut."
         )
     else:
         notes.append("No maximum payout is configured; all figures are uncapped.")

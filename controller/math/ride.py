@@ -44,7 +44,7 @@ class Ride:
 
 
 @cache
-def _classes_of_fours() -> tuple[Cards, Ints]:
+def classes_of_fours() -> tuple[Cards, Ints]:
     """Every set of four cards, and how many of its 48 fifth cards make each ``MainHand``."""
     fours = subsets(4)
     counts = np.zeros((len(fours), len(MainHand)), np.int64)
@@ -59,7 +59,7 @@ def _classes_of_fours() -> tuple[Cards, Ints]:
 
 def optimal(table: PayTable) -> Ride:
     """Best play of both spots, and every round of a seat that plays so."""
-    fours, counts = _classes_of_fours()
+    fours, counts = classes_of_fours()
     values_of_four = counts @ np.array([to_one(table, hand) for hand in MainHand], np.int64)
     threes = subsets(3)
     place = np.zeros((DECK_SIZE,) * 3, np.int64)

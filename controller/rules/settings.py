@@ -121,6 +121,19 @@ def hedge_table(value: object) -> Mapping[Hand, int]:
     return table
 
 
+def limits_table(value: object) -> Mapping[str, tuple[int, int]]:
+    expected = 'expected {"$" = [least, most], ...} in minor units (cents), least above 0'
+    if not isinstance(value, dict):
+        raise Bad(expected)
+    table = {}
+    for spot, pair in value.items():
+        whole_pair = isinstance(pair, list) and [type(cents) for cents in pair] == [int, int]
+        if not whole_pair or not 0 < pair[0] <= pair[1] <= MOST:
+            raise Bad(f"{shown(spot)}: {expected}, and least not above most")
+        table[spot] = (pair[0], pair[1])
+    return table
+
+
 # --- the settings ------------------------------------------------------------------------------
 
 LIR: Final = ("MBS3", "PP6", "NSW", "MEGA")
@@ -287,6 +300,13 @@ class TableSettings:
         required=("PP6", "RICO"),
     )
     circles_optional: bool = setting(True, flag, ("PP6",), "circles 1 and 2 may stay empty")
+    wager_limits: Mapping[str, tuple[int, int]] | None = setting(
+        None,
+        limits_table,
+        ("PP6",),
+        "narrower limits than the book prints, by wager ($ also holds for 1 and 2): "
+        '{ "$" = [500, 1000], pair_plus = [100, 500] }',
+    )
     multi_seat: Literal["allowed", "not_allowed"] = setting(
         "allowed",
         choice("allowed", "not_allowed"),

@@ -65,6 +65,7 @@ _TEXTS: Final[tuple[tuple[str, str], ...]] = (
     ("no wager can be forfeit", "forfeit"),
     ("only a fraud forfeits", "forfeit"),
     ("within the posted limits", "limits"),
+    ("the limits are", "limits"),
     ("do not hold ", "spots differ"),
     ("correct to the $ wager", "to dollar"),
     ("has no wagers to correct", "no correction"),

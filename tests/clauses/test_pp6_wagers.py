@@ -10,7 +10,7 @@ from controller.croupier import CHIPS, Croupier
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.errors import RecordError
+from controller.rules.errors import RecordError, SettingsError
 from controller.rules.settle import settle
 from controller.rules.wagers import check_wagers
 from tests.clauses.tables import only, refused, row, table
@@ -250,3 +250,55 @@ def test_each_kind_of_wager_has_its_own_table() -> None:
         "pair_plus": "30 to 1",
         "six_card": "4 to 1",
     }
+
+
+NARROW: dict[str, Any] = {"wager_limits": {"$": [500, 800], "pair_plus": [200, 400]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "wagers", "clause"),
+    [
+        ({}, {"$": 100}, "PP6-W1"),
+        ({}, {"$": 1100}, "PP6-W1"),
+        ({}, {"$": 500, "pair_plus": 50}, "PP6-W2"),
+        ({}, {"$": 500, "six_card": 50}, "PP6-W3"),
+        ({}, {"$": 500, "six_card": 1100}, "PP6-W3"),
+        (NARROW, {"$": 400}, "PP6-W1"),
+        (NARROW, {"$": 900}, "PP6-W1"),
+        (NARROW, {"$": 500, "pair_plus": 100}, "PP6-W2"),
+        (NARROW, {"$": 500, "pair_plus": 500}, "PP6-W2"),
+    ],
+)
+def test_bets_do_not_close_on_a_wager_outside_the_limits(
+    changes: dict[str, Any], wagers: dict[str, int], clause: str
+) -> None:
+    croupier = table("PP6", **changes)
+    croupier.prepare()
+    croupier.do(f.BetsOpened())
+    for spot, cents in wagers.items():
+        croupier.place(3, spot, cents)
+    refusal = refused(croupier.try_(f.BetsClosed()))
+    assert refusal.clause == clause
+    assert "seat 3: " in refusal.reason
+    for spot in wagers:
+        croupier.take(3, spot)
+    croupier.place(3, "$", 600)
+    croupier.do(f.BetsClosed())
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"$": [100, 1000]}, "the book prints 200 to 1000 (PP6-W1)"),
+        ({"$": [200, 1001]}, "the book prints 200 to 1000 (PP6-W1)"),
+        ({"pair_plus": [50, 500]}, "(PP6-W2); limits can only be narrower"),
+        ({"six_card": [100, 2000]}, "(PP6-W3); limits can only be narrower"),
+        ({"1": [200, 500]}, "expected one of $, pair_plus, six_card"),
+        ({"$": [500, 400]}, "least not above most"),
+        ({"$": [500.0, 600]}, "expected"),
+    ],
+)
+def test_printed_limits_are_never_widened(limits: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError) as found:
+        table("PP6", wager_limits=limits)
+    assert said in str(found.value)

@@ -191,7 +191,7 @@ def test_a_return_over_100_percent_is_loud() -> None:
 
 
 def test_nsw_says_that_figures_are_uncapped() -> None:
-    assert "uncapped" in " ".join(sheet("NSW", full=True).notes)
+    assert "the table capped what" in " ".join(sheet("NSW", full=True).notes)
     assert "uncapped" in " ".join(sheet("NSW", full=False).notes)
     assert (
         sheet("NSW", full=True).wager("$")["return"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.rules import events as ev
-from controller.rules.book import BASE_SPOTS
+from controller.rules.book import BASE_SPOTS, SPOT_1, SPOT_2
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.awards import check_awards, kept_awards
@@ -21,6 +21,7 @@ from controller.rules.engine.deal import DEALER, must_cut, next_place
 from controller.rules.engine.export import money_settings
 from controller.rules.engine.irregular import happened, note
 from controller.rules.engine.state import Phase, Seat, TableState
+from controller.rules.money import format_cents
 from controller.rules.wagers import broken_clauses
 
 PROGRESSIVE = "progressive"
@@ -288,6 +289,8 @@ def seat_readmitted(state: TableState, what: f.SeatReadmitted, fact: f.Fact) -> 
 def bets_closed(state: TableState, _what: f.BetsClosed, _: f.Fact) -> Step:
     """One snapshot of all spots. A seat that is not valid holds the lock until it is cured."""
     clause = state.rules.book.clauses.equal
+    for number in _betting(state):
+        _check_printed(state, number)
     invalid = [n for n in _betting(state) if not base_is_valid(state, n)]
     if invalid and not state.rules.book.correct_unequal:
         named = ", ".join(str(n) for n in invalid)
@@ -296,6 +299,20 @@ def bets_closed(state: TableState, _what: f.BetsClosed, _: f.Fact) -> Step:
         raise Refusal("no seat has a valid wager", clause)
     _check_pot(state)
     return lock(state)
+
+
+def _check_printed(state: TableState, number: int) -> None:
+    """A wager outside the limits of the book, or of the house within them (PP6-W1 to W3).
+
+    A bonus above the $ wager but within them is no such case: the part above goes back.
+    """
+    for spot, cents in wagers_of(state, number).items():
+        limit = state.rules.book.wager_limits.get(spot)
+        if limit is None or spot in (SPOT_1, SPOT_2) or limit.least <= cents <= limit.most:
+            continue  # a circle must equal the $ wager, whatever its own limits
+        within = f"{format_cents(limit.least)} to {format_cents(limit.most)}"
+        said = f"seat {number}: {spot} holds {format_cents(cents)}, the limits are {within}; "
+        raise Refusal(f"{said}correct or leave out", limit.clause)
 
 
 def _betting(state: TableState) -> list[int]:
