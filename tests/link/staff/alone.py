@@ -1,0 +1,240 @@
+"""One member of staff against the house: every order, every combination of names and passwords that
+one credential allows, in any sequence. Real control socket's parser, office, ledger and chain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import zmq
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from link import accounts
+from link.accounts import AccountRefused
+from link.ledger.errors import PoolError
+from link.ledger.orders import MACHINE, Found, Founded
+from link.registry import KeyRefused, Stamp, Wanted, enrol
+from link.rows import AccountRow
+from link.server.control import Control
+from link.server.floor import Floor as ServerFloor
+from link.server.gate import Gate
+from link.server.log import Log
+from link.server.office import Office
+from link.server.service import Service
+from link.staff import Register
+from tests.link.ledger.support import Floor
+
+STAFF = {
+    "m.ng": "manager",
+    "k.lee": "supervisor",
+    "a.kim": "engineer",
+    "r.roy": "auditor",
+    "ex.one": "supervisor",
+    "old.one": "manager",
+}
+"""``ex.one`` is disabled, ``old.one`` is from before keys."""
+AWARD = "pool/1/1"
+EVIL = "a password he made up"
+WRONG = "a wrong guess of his"
+ALONE = ("verify", "approve", "accept", "note", "set password")
+"""What one person may be answered "done" to."""
+KEYS = [zmq.curve_keypair()[0].decode() for _ in range(3)]
+names = st.sampled_from((*STAFF, "new.one", "new.one"))
+roles = st.sampled_from(accounts.ROLES)
+
+
+def password_of(name: str) -> str:
+    return f"secret word of number {sorted(STAFF).index(name)}"
+
+
+class Inline:
+    """The bridge, with the loop on the other side of a call."""
+
+    def __init__(self, service: Service) -> None:
+        self._verbs = service._verbs
+
+    def ask(self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = 0) -> Any:  # noqa: ARG002
+        try:
+            return self._verbs[verb](given or {})
+        except (AccountRefused, KeyRefused, PoolError) as error:
+            return {"error": error.code, "text": error.text}
+
+
+class Alone(RuleBasedStateMachine):
+    """``me`` is the one whose password the attacker has."""
+
+    @initialize(me=st.sampled_from(("m.ng", "m.ng", "k.lee", "a.kim", "r.roy")))
+    def begin(self, me: str) -> None:
+        self.me = me, password_of(me)
+        self.house = Floor()
+        self.house.hit("T1", 1)
+        self.proposed = self.house.tables["T1"].journal[::-1]
+        self.house.hello("T1", journal=self.proposed)
+        self.now_ms, self.source = 1_000_000, 0
+        floor = ServerFloor(self.house.ledger, server="s", epoch=1, beat_ms=1_000)
+        self.office = Office(Gate())
+        self._settle(floor)
+        server = SimpleNamespace(office=self.office, floor=floor, now_ms=lambda: self.now_ms)
+        service = Service(server, None, None)  # type: ignore[arg-type]
+        self.floor = floor
+        self.control = Control(None, Inline(service), Log())  # type: ignore[arg-type]
+        self.before = self.picture()
+
+    def _settle(self, floor: ServerFloor) -> None:
+        rows = [self._account(name, role) for name, role in STAFF.items()]
+        listed = tuple(Founded(row.name, row.role, accounts.key_of(row)) for row in rows)
+        self.house.ledger.found(Found(listed, "test"), MACHINE, 1)
+        for row in rows:
+            self.office.accounts[row.name] = row
+        self.office.register.founded(Found(listed, "test"), 1)
+        wanted = [Wanted(KEYS[2], "T1")]
+        self.office._keys = {row.public: row for row in enrol({}, wanted, Stamp("test", 1))}
+        gone = accounts.disabled(self.office.accounts["ex.one"], Stamp("test", 1))
+        self.office.accounts["ex.one"] = gone
+        floor.at(self.now_ms, self.now_ms)
+        self.house.commit()
+
+    @staticmethod
+    def _account(name: str, role: str) -> AccountRow:
+        salt = b"\0" * 16
+        credential, secret = accounts.made(password_of(name), salt)
+        stored = credential.stored()
+        if name == "old.one":
+            stored = stored.replace("ed25519", "scrypt").replace(
+                credential.key, bytes(secret).hex()
+            )
+        return AccountRow(name, role, stored, 0, 0, "test", 1)
+
+    # --- what he does -----------------------------------------------------------------------------
+
+    def give(self, what: dict[str, Any], by: list[tuple[str, str]]) -> dict[str, Any]:
+        line = {"verb": "order", "by": [list(pair) for pair in by], "order": what}
+        self.source += 1  # he has as many users of the machine as he likes
+        answer: dict[str, Any] = dict(self.control.answer(json.dumps(line).encode(), self.source))
+        assert answer.get("error") != "E-SVC-008", (what, by, answer)
+        assert "error" in answer or what["what"] in ALONE, (what, by)
+        self.house.commit()
+        self.office.committed()
+        return answer
+
+    @st.composite
+    @staticmethod
+    def _people(draw: Any, me: tuple[str, str]) -> list[tuple[str, str]]:
+        """Himself, alone or with others whose passwords he can only make up."""
+        other = st.tuples(names, st.sampled_from((EVIL, WRONG)))
+        mine = st.just(me)
+        alone, twice = st.tuples(mine), st.tuples(mine, mine)
+        guessed = st.one_of(st.tuples(mine, other), st.tuples(other, mine), st.tuples(other))
+        people: list[tuple[str, str]] = draw(st.one_of(*(alone,) * 5, twice, guessed))
+        return list(people)
+
+    @rule(data=st.data(), what=st.sampled_from(("verify", "approve", "approve", "pay", "reject")))
+    def award(self, data: Any, what: str) -> None:
+        order = {"what": what, "award": AWARD}
+        self.give(order | ({"why": "x"} if what == "reject" else {}), self.draw_people(data))
+
+    @rule(data=st.data(), what=st.sampled_from(("add account", "reset account", "set password")))
+    def new_key(self, data: Any, what: str) -> None:
+        """A request of his own making, for any account, with a password that he knows."""
+        name = data.draw(names)
+        credential, secret = accounts.made(EVIL, b"\1" * 16)
+        proof = accounts.ownership(name, secret)
+        order = {"what": what, "name": name, "key": credential.key, "proof": proof}
+        order["salt"] = credential.salt
+        if what == "add account":
+            order["role"] = data.draw(roles)
+        answer = self.give(order, self.draw_people(data))
+        if "ok" in answer and what == "set password" and name == self.me[0]:
+            self.me = name, EVIL
+            self.before["keys"][name] = credential.key
+
+    @rule(
+        data=st.data(),
+        what=st.sampled_from(("disable account", "enable account", "unlock account", "set role")),
+    )
+    def change(self, data: Any, what: str) -> None:
+        order = {"what": what, "name": data.draw(names)}
+        if what == "set role":
+            order["role"] = data.draw(roles)
+        self.give(order, self.draw_people(data))
+
+    @rule(
+        data=st.data(),
+        order=st.sampled_from(
+            (
+                {"what": "enrol keys", "keys": [["T1", KEYS[0], "table"]]},
+                {"what": "rotate key", "key": ["T1", KEYS[1], "table"]},
+                {"what": "revoke key", "which": "T1", "why": "x"},
+                {"what": "acknowledge accounts", "number": 1},
+                {"what": "note", "topic": "add account", "text": '{"name":"new.one"}'},
+                {"what": "office", "text": "{}"},
+                {"what": "found", "accounts": [["new.one", "manager", ""]], "why": "x"},
+                {"what": "adopt key", "name": "old.one"},
+            )
+        ),
+    )
+    def office_order(self, data: Any, order: dict[str, Any]) -> None:
+        self.give(order, self.draw_people(data))
+
+    @rule(
+        data=st.data(),
+        what=st.sampled_from(("accept", "resume", "retire", "restore", "transfer", "close")),
+    )
+    def money_order(self, data: Any, what: str) -> None:
+        given: dict[str, dict[str, Any]] = {
+            "accept": {"journal": self.proposed},
+            "resume": {"journal": self.house.tables["T2"].journal, "why": "x"},
+            "retire": {"journal": self.house.tables["T2"].journal, "why": "x"},
+            "restore": {"why": "x"},
+            "transfer": {"pool": "pool", "level": "grand", "to_pool": "pool", "to_level": "x"},
+            "close": {"pool": "pool", "why": "x"},
+        }
+        if what == "transfer":
+            given[what] |= {"why": "x", "cents": 1}
+        self.give({"what": what, **given[what]}, self.draw_people(data))
+
+    @rule(seconds=st.sampled_from((1, 40, 700)))
+    def wait(self, seconds: int) -> None:
+        self.now_ms += seconds * 1_000
+        self.floor.at(self.now_ms, self.now_ms)
+
+    def draw_people(self, data: Any) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = data.draw(Alone._people(self.me))
+        return found
+
+    # --- what he may never reach ------------------------------------------------------------------
+
+    def picture(self) -> dict[str, Any]:
+        state = self.house.ledger.state
+        people = self.office.accounts.values()
+        return {
+            "levels": [(dict(level.balances), level.terms) for level in state.levels()],
+            "journals": {name: journal.state for name, journal in state.journals.items()},
+            "roles": {row.name: row.role for row in people},
+            "keys": {row.name: accounts.key_of(row) for row in people},
+            "disabled": {row.name: accounts.is_disabled(row) for row in people},
+            "tables": dict(self.office._keys),
+            "acknowledged": self.office.register.unacknowledged,
+        }
+
+    @invariant()
+    def nothing_that_needs_two_people_has_happened(self) -> None:
+        if not hasattr(self, "before"):
+            return
+        assert self.house.ledger.state.awards[AWARD].state in ("locked", "verified")
+        assert self.picture() == self.before
+
+    def teardown(self) -> None:
+        """And the record agrees: every order of his is proved, and was his to give."""
+        if not hasattr(self, "before"):
+            return
+        chained, number = [], 0
+        for row in self.house.store.events:
+            if not row.table and row.seq > number:
+                chained.append(row)
+                number = row.seq
+        assert Register().read(chained).findings == []
