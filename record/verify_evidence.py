@@ -10,8 +10,11 @@ copy from elsewhere, or compare its SHA-256 with that of the installed program.
   --lines                every line that the amount is made of
   --expect-chain ID:HEX  chain value of a server event that somebody else kept; may be repeated
   --expect SEQ:HEX       hash of a journal record that somebody else kept; may be repeated
+  --expect-staff N:HEX   head of the staff orders that somebody else kept; may be repeated
 
-Exit 0: every check holds. 65: one does not, and the answer names the file. 66: no pack. 64: usage.
+Exit 0: every check holds. 3: every other check holds, and signatures of people were not checked:
+PyNaCl is not installed, or the pack has none. 65: a check does not hold, and the answer names the
+file. 66: no pack. 64: usage.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import html.parser
+import importlib
 import itertools
 import json
 import re
@@ -35,6 +39,8 @@ from typing import Any
 SCHEMA = 1
 MANIFEST = "evidence.json"
 EVENTS, OPENING, SERVER = "events.jsonl", "opening.json", "server.json"
+STAFF = "orders.jsonl"
+UNSIGNED = 3
 TABLE, FRAMES, PAGE, PROGRAM = "table.jsonl", "frames.jsonl", "index.html", "verify.py"
 UNITS = 1_000_000
 NEVER = 1 << 200
@@ -815,7 +821,7 @@ def check_server(folder: Path, manifest: Row, wanted: Mapping[int, str]) -> tupl
         "steps": [step for step in pools.steps if step["award"] == name],
         "games": pools.pools[award["pool"]]["games"],
         "mine": [row for row in events if row["journal"] == award["journal"]],
-        "left_out": left_out,
+        "left_out": left_out, "rows": events,
     }  # fmt: skip
     if OPENING in manifest["files"] and award["event"] <= opening["after"]:
         raise Wrong(OPENING, "the claim lies before the first event of the pack")
@@ -857,6 +863,137 @@ def approving(award: Row, steps: Iterable[Row]) -> list[tuple[str, str]]:
         return []
     who = [(s["by"], s["role"]) for s in steps if s["state"] in ("verified", "approved")]
     return who[-2:]
+
+
+# --- orders of people -----------------------------------------------------------------------------
+
+ALONE = ("verify", "approve", "accept", "pay", "note", "set password", "adopt key")
+"""What one person may order; everything else needs two with different roles."""
+
+
+class Staff:
+    """Who was authorised, and whether each order is theirs; by the chain of staff orders alone."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.heads: dict[int, str] = {0: "0" * 64}
+        self.bodies: dict[int, str] = {}
+        self.first = rows[0]["event"] if rows else 0
+        self.people: dict[str, Row] = {}
+        self.checked = 0
+        self.verify = verifier()
+        head = ""
+        for number, row in enumerate(rows, 1):
+            with reading(STAFF):
+                self._take(row, number, head)
+            head = self.heads[number] = row["head"]
+            self.bodies[row["event"]] = row["body"]
+
+    def _take(self, row: Row, number: int, before: str) -> None:
+        text = row["body"].encode()
+        line = f"{before}\t{number}\t{row['at_ms']}\n".encode()
+        if row["number"] != number or hashlib.sha256(line + text).hexdigest() != row["head"]:
+            raise Wrong(STAFF, f"order {number} does not follow from the one before")
+        body = json.loads(row["body"], object_pairs_hook=once)
+        order, by = body["order"], body["by"]
+        if order["what"] == "found":
+            self._found(order, by, number, "proofs" in body)
+            return
+        if order["what"] == "office":
+            order = json.loads(order["text"], object_pairs_hook=once)
+        self._proofs(body, text, f"underfelt order 1\t{before}\t{number}\t{row['at_ms']}\n", order)
+        self._authority(order, by, number)
+        self._change(order)
+
+    def _found(self, order: Row, by: list[list[str]], number: int, proved: bool) -> None:
+        upgrade = order.get("upgrade", False)
+        who = "server" if upgrade else "machine"
+        if proved or by not in ([[who, ""]], [[who]]) or (upgrade and number != 1):
+            raise Wrong(STAFF, f"order {number} makes accounts as nobody may")
+        for name, role, key in order["accounts"]:
+            self.people[name] = {"role": role, "key": key, "disabled": False}
+
+    def _proofs(self, body: Row, text: bytes, line: str, order: Row) -> None:
+        by, proofs = body["by"], body["proofs"]
+        end = b',"proofs":' + json.dumps(proofs, separators=(",", ":")).encode() + b"}"
+        if len(proofs) != len(by) or not by or not text.endswith(end):
+            raise Wrong(STAFF, f"{order['what']}: not signed by everyone who gave it")
+        signed = line.encode() + text[: -len(end)] + b"}"
+        for (name, role), proof in zip(by, proofs, strict=True):
+            person = self.people.get(name)
+            if person is None or person["disabled"] or person["role"] != role:
+                raise Wrong(STAFF, f"{order['what']}: {name} was not {role} then")
+            adopts = order["what"] == "adopt key" and order["name"] == name and not person["key"]
+            key = order["key"] if adopts else person["key"]
+            if self.verify is not None:
+                if not self.verify(key, signed, proof):
+                    raise Wrong(STAFF, f"{order['what']}: the signature of {name} is wrong")
+                self.checked += 1
+
+    def _authority(self, order: Row, by: list[list[str]], number: int) -> None:
+        names, roles = {name for name, _ in by}, {role for _, role in by}
+        wanted = 1 if order["what"] in ALONE else 2
+        own = order["what"] in ("set password", "adopt key")
+        if not len(by) == len(names) == len(roles) == wanted:
+            raise Wrong(STAFF, f"order {number}, {order['what']}: expected {wanted} people")
+        if "name" in order and (order["name"] in names) != own:
+            raise Wrong(STAFF, f"order {number}, {order['what']}: about {order['name']} himself")
+
+    def _change(self, order: Row) -> None:
+        what, name = order["what"], order.get("name", "")
+        if what == "add account":
+            self.people[name] = {"role": order["role"], "key": order["key"], "disabled": False}
+        elif what in ("reset account", "set password", "adopt key"):
+            self.people[name]["key"] = order["key"]
+        elif what == "set role":
+            self.people[name]["role"] = order["role"]
+        elif what in ("disable account", "enable account"):
+            self.people[name]["disabled"] = what == "disable account"
+
+
+def verifier() -> Callable[[str, bytes, str], bool] | None:
+    """Checks one signature; None without PyNaCl."""
+    try:
+        signing = importlib.import_module("nacl.signing")
+        errors = importlib.import_module("nacl.exceptions")
+    except ImportError:
+        return None
+
+    def verify(key: str, text: bytes, proof: str) -> bool:
+        try:
+            signing.VerifyKey(bytes.fromhex(key)).verify(text, bytes.fromhex(proof))
+        except (errors.BadSignatureError, ValueError):
+            return False
+        return True
+
+    return verify
+
+
+def check_staff(staff: Staff, events: list[Row], steps: list[Row]) -> Iterator[str]:
+    """Every order of people in the pack, and every step that people took, is signed."""
+    for row in events:
+        if row["table"] or row["body"] is None or row["id"] < staff.first:
+            continue
+        body = json.loads(row["body"])
+        people = any(len(person) > 1 and person[1] for person in body["by"])
+        if people and staff.bodies.get(row["id"]) != row["body"]:
+            yield f"event {row['id']}: {body['order']['what']} by people, and not among them"
+    for step in steps:
+        if step["role"] not in ("", "table") and step["event"] >= staff.first:
+            body = json.loads(staff.bodies.get(step["event"], '{"by":[],"order":{}}'))
+            if [step["by"], step["role"]] not in body["by"]:
+                yield f"award {step['award']}: {step['state']} by {step['by']}, who did not sign it"
+            elif body["order"].get("award") != step["award"]:
+                yield f"award {step['award']}: {step['state']} by an order about another award"
+
+
+def witnessed(staff: Staff, heads: Mapping[int, str]) -> Iterator[str]:
+    """Heads that somebody else kept."""
+    last = len(staff.heads) - 1
+    for number, head in heads.items():
+        if number > last:
+            yield f"order {number} was seen, and these end at {last}: some are missing"
+        elif staff.heads[number] != head:
+            yield f"head {head} was seen after order {number}; these orders make another one"
 
 
 # --- the table's journal --------------------------------------------------------------------------
@@ -1082,7 +1219,8 @@ def check_table(folder: Path, found: Row | None, manifest: Row) -> tuple[Row, li
     about = {"records": len(journal.rows), "first_seq": journal.head["first_seq"],
              "opened": journal.opened, "unchecked": journal.unchecked, "selection": selection,
              "closed": bool(rounds), "hashes": journal.hashes, "told": told,
-             "identity": identity_in(journal)}  # fmt: skip
+             "identity": identity_in(journal),
+             "witness": {b["staff"]: b["head"] for _, b in journal.bodies("witness")}}  # fmt: skip
     return about | hand, wrong + more
 
 
@@ -1230,7 +1368,10 @@ def check_page(folder: Path, expected: Mapping[str, str]) -> Iterator[str]:
 
 
 def verify(
-    folder: Path, chains: Mapping[int, str] | None = None, hashes: Mapping[int, str] | None = None
+    folder: Path,
+    chains: Mapping[int, str] | None = None,
+    hashes: Mapping[int, str] | None = None,
+    heads: Mapping[int, str] | None = None,
 ) -> Row:
     """The answer as data: ``ok``, ``problems`` by file, and what was found."""
     problems: list[Row] = []
@@ -1245,7 +1386,7 @@ def verify(
             wrong(found.file, found.what)
         if not problems:
             answer |= {"award": manifest["award"], "missing": manifest["missing"]}
-            _contents(folder, manifest, answer, wrong, (chains or {}, hashes or {}))
+            _contents(folder, manifest, answer, wrong, (chains or {}, hashes or {}, heads or {}))
     except Wrong as error:
         wrong(error.file, error.what)
     except Exception as error:
@@ -1259,10 +1400,10 @@ def _contents(
     manifest: Row,
     answer: Row,
     wrong: Callable[[str, str], None],
-    witnesses: tuple[Mapping[int, str], Mapping[int, str]],
+    witnesses: tuple[Mapping[int, str], Mapping[int, str], Mapping[int, str]],
 ) -> None:
     files, server, table = manifest["files"], None, None
-    chains, hashes = witnesses
+    chains, hashes, heads = witnesses
     if EVENTS in files:
         server, said = check_server(folder, manifest, chains)
         for one in said:
@@ -1292,7 +1433,12 @@ def _contents(
             answer |= frames
             for one in said:
                 wrong(FRAMES, one)
-        answer |= {k: v for k, v in table.items() if k not in ("hashes", "told", "identity")}
+        hidden = ("hashes", "told", "identity", "witness")
+        answer |= {k: v for k, v in table.items() if k not in hidden}
+    if server is not None:
+        rows = load_lines(folder, STAFF) if STAFF in files else []
+        for one in _signed(rows, server, {**(table or {}).get("witness", {}), **heads}, answer):
+            wrong(STAFF, one)
     if not {EVENTS, TABLE} & files.keys() or PAGE not in files:
         wrong(MANIFEST, "neither the server's events nor the table's journal, or no page")
         return
@@ -1307,6 +1453,21 @@ def _contents(
     with reading(PAGE):
         for one in check_page(folder, figures(server, table, manifest)):
             wrong(PAGE, one)
+
+
+def _signed(rows: list[Row], server: Row, heads: Mapping[int, str], answer: Row) -> list[str]:
+    staff = Staff(rows)
+    answer["staff_orders"], answer["witnessed"] = len(rows), len(heads)
+    if not rows:
+        answer["signatures"] = "none: the server's orders are from before keys"
+        return list(witnessed(staff, heads))
+    if staff.verify is None:
+        answer["signatures"] = "not checked: PyNaCl is not installed"
+    else:
+        answer["signatures"] = f"checked: {staff.checked}"
+    with reading(STAFF):
+        found = list(check_staff(staff, server["rows"], server["steps"]))
+    return [*found, *witnessed(staff, heads)]
 
 
 def as_text(answer: Row, lines: bool) -> Iterator[str]:
@@ -1333,6 +1494,13 @@ def as_text(answer: Row, lines: bool) -> Iterator[str]:
         for event in answer["left_out"]:
             yield f"event {event} is LEFT OUT: a draw that was not public when this pack was made;"
             yield "  its chain value is stated, not recomputed. A pack made later has all of it"
+    if "signatures" in answer:
+        many, seen = answer["staff_orders"], answer["witnessed"]
+        yield f"{many} staff orders, {seen} of their heads witnessed elsewhere"
+        if answer["signatures"].startswith("checked"):
+            yield f"signatures {answer['signatures']}"
+        else:
+            yield f"signatures not checked ({answer['signatures']})"
     if "records" in answer:
         yield f"{answer['records']} journal records, {answer['opened']} cards opened as committed"
         yield f"selection: {answer['selection']}"
@@ -1356,7 +1524,7 @@ def _expected(argv: list[str], option: str) -> dict[int, str]:
 
 
 def main(argv: list[str]) -> int:
-    options = ("--expect-chain", "--expect")
+    options = ("--expect-chain", "--expect", "--expect-staff")
     values = {n + 1 for n, word in enumerate(argv) if word in options}
     plain = [word for n, word in enumerate(argv) if not word.startswith("-") and n not in values]
     known = {"--json", "--lines", *options}
@@ -1378,7 +1546,9 @@ def main(argv: list[str]) -> int:
     else:
         for line in as_text(answer, "--lines" in argv):  # a terminal must not obey a forger
             print("".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in line))
-    return 0 if answer["ok"] else 65
+    if not answer["ok"]:
+        return 65
+    return 0 if answer.get("signatures", "checked").startswith("checked") else UNSIGNED
 
 
 if __name__ == "__main__":

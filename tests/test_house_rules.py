@@ -170,7 +170,7 @@ def test_reports_know_no_clock_no_files_and_no_float_near_money(path: Path) -> N
             assert chance or node.func.id != "float", path
 
 
-LONGER = {"record/verify_evidence.py": 1_400}
+LONGER = {"record/verify_evidence.py": 1_600}
 """It goes into every evidence pack as the one file that an auditor needs."""
 
 

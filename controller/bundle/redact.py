@@ -17,7 +17,10 @@ from record.journal import Record
 Row = dict[str, Any]
 
 WHOLE: Final = frozenset(
-    ("opened", "closed", "repair", "checkpoint", "configuration", "device", "shown", "odometer")
+    (
+        *("opened", "closed", "repair", "checkpoint", "configuration", "device", "shown"),
+        *("odometer", "witness"),
+    )
 )
 """Kinds whose bodies hold neither a card nor a person."""
 FIELDS: Final[dict[str, tuple[str, ...]]] = {

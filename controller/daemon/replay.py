@@ -43,7 +43,7 @@ UNLOCK: Final = "unlock"
 PASSIVE: Final = frozenset(
     (
         "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
-        "deckwatch", "odometer", "retired",
+        "deckwatch", "odometer", "retired", "witness",
     )
 )  # fmt: skip
 """Evidence that changes nothing of what the table resumes with."""

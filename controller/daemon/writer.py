@@ -330,9 +330,9 @@ class Writer:
             assert due is not None
             orders += self._tell(due.selections, due.what, LINK, now_us)
             last = due  # one that is refused is not told again before something has changed
-        for alarm in hearing.alarms:
-            self._alarm(alarm)
-        hearing.alarms.clear()
+        for kind, body in hearing.records:
+            self._alarm(body) if kind == "alarm" else self._append(kind, body)
+        hearing.records.clear()
         return orders
 
     def _note(self, reading: object) -> None:

@@ -19,6 +19,7 @@ EX_CANTCREAT: Final = 73
 WHAT: Final = {
     v.EVENTS: "events of the link server in its order, each with its chain value",
     v.OPENING: "what the pools held before the first of them",
+    v.STAFF: "the chain of staff orders, with the signatures of those who gave them",
     v.SERVER: "the award and those it hangs together with, their steps, terms, par sheets",
     v.TABLE: "journal records of the table around the round, each with its hash",
     v.FRAMES: "bytes of the devices during the round; of card devices only what became public",
@@ -36,6 +37,8 @@ def contents(parts: Parts, clock: Clock) -> dict[str, bytes]:
     if parts.server is not None:
         files[v.EVENTS] = lines(parts.server.events)
         files[v.SERVER] = whole(parts.server.stated)
+        if parts.server.staff:
+            files[v.STAFF] = lines(parts.server.staff)
         if parts.server.opening is not None:
             files[v.OPENING] = whole(parts.server.opening)
     if parts.table is not None:

@@ -42,6 +42,8 @@ class ServerHalf:
     """What the jackpot was made of, for the page."""
     wrong: list[str] = field(default_factory=list)
     """Where the server's statement and its events disagree."""
+    staff: list[Row] = field(default_factory=list)
+    """The chain of staff orders, from its first."""
     left_out: list[str] = field(default_factory=list)
     """Which events are not there, and what to do about it."""
 
@@ -86,8 +88,19 @@ def server_half(source: Source, award: str, *, whole: bool | None = None) -> Ser
         "steps": [asdict(step) for step in steps if step.award in names],
     }
     half = ServerHalf(stated["awards"][0], events, stated, opening, [], left_out=left_out)
+    half.staff = staff_chain(orders)
     _derive(half, drawn_seeds(events))
     return half
+
+
+def staff_chain(orders: Iterable[Row]) -> list[Row]:
+    """Among all orders those that people gave, and the making of accounts."""
+    found: list[Row] = []
+    for row in orders:
+        if row["seq"] == len(found) + 1:
+            found.append({"number": row["seq"], "event": row["id"], "at_ms": row["received_ms"],
+                          "head": row["hash"], "body": row["body"]})  # fmt: skip
+    return found
 
 
 def _together(row: AwardRow, awards: Iterable[AwardRow], locks: dict[str, int]) -> list[AwardRow]:

@@ -18,6 +18,7 @@ from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase, TableState
 from record.draw import Chances
 from record.link.messages import (
+    NO_HASH,
     Ack,
     AwardChanged,
     Beat,
@@ -25,6 +26,8 @@ from record.link.messages import (
     Locked,
     MeterValue,
     MysteryWon,
+    Noted,
+    Receipt,
     SelectionCommitted,
     SelectionRevealed,
     Welcome,
@@ -35,6 +38,7 @@ BETWEEN_US: Final = 30_000_000
 """A meter that moves is told no more often than this, in a round and between rounds: every fact is
 written to the card. Shown is never more than this behind what the server has committed."""
 KEPT: Final = 64
+WITNESS: Final = "witness"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ class Hearing:
     alive_us: int | None = None
     """When the last heartbeat was asked for that was answered; None: the link is down."""
     meters: tuple[MeterValue, ...] = ()
-    alarms: list[dict[str, Any]] = field(default_factory=list)
-    """For the writer to take."""
+    records: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """For the writer to take: alarms, and heads of the server's staff orders."""
+    _witnessed: str = NO_HASH
     _told: MeterValue | None = None
     _told_us: int = 0
     _locked: Locked | None = None
@@ -80,11 +85,13 @@ class Hearing:
 
     def take(self, heard: Heard) -> None:
         if heard.alarm is not None:
-            self.alarms.append(heard.alarm)
+            self.records.append(("alarm", heard.alarm))
         if heard.closed:
             self.alive_us = None
         elif heard.asked_us is not None:
             self.alive_us = max(heard.asked_us, self.alive_us or 0)
+        if isinstance(heard.message, Ack | Noted) and heard.message.receipt is not None:
+            self._witness(heard.message.receipt)
         match heard.message:
             case Welcome(meters=meters) | Ack(meters=meters) | Beat(meters=meters) if meters:
                 self.meters = meters
@@ -100,6 +107,13 @@ class Hearing:
                 self._revealed = heard.message
             case _:
                 pass
+
+    def _witness(self, receipt: Receipt) -> None:
+        """A later head of the staff orders does not change what stands in this journal."""
+        if receipt.staff_head != self._witnessed:
+            self._witnessed = receipt.staff_head
+            body = {"v": 1, "staff": receipt.staff, "head": receipt.staff_head}
+            self.records.append((WITNESS, body))
 
     def _take_lock(self, locked: Locked) -> None:
         """Said again after a reconnect, with amounts that may have changed when a claim went."""
@@ -183,9 +197,8 @@ class Hearing:
         waits = told.round == state.round_no and state.jackpot is None
         if waits and told.state == "rejected" and self._refused != told.award:
             self._refused = told.award
-            self.alarms.append(
-                {"code": "claim rejected", "seat": told.seat, "detail": f"award {told.award}"}
-            )
+            alarm = {"code": "claim rejected", "seat": told.seat, "detail": f"award {told.award}"}
+            self.records.append(("alarm", alarm))
 
     def _selection(self, state: TableState) -> Due | None:
         """Committed before the first card and revealed as committed, or not at all."""
@@ -206,7 +219,8 @@ class Hearing:
         if picks is None:
             if self._doubted != number:
                 self._doubted = number
-                self.alarms.append({"code": "selection not as committed", "round": number})
+                alarm = {"code": "selection not as committed", "round": number}
+                self.records.append(("alarm", alarm))
             return None
         body = server_revealed(number, revealed.draw)
         return Due(f.SelectionRevealed(*picks), (body,))

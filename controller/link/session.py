@@ -307,16 +307,19 @@ class Session:
             case Beat(at_ms):
                 return self._answered(at_ms, message, now)
             case Noted(seq):
-                self._keep(message.receipt)
+                told = self._keep(message.receipt)
                 if self._unnoted is not None and seq >= self._unnoted:
                     self._unnoted, self._checkpoint_ms = None, now.ms + CHECKPOINT_MS
-                return []
+                return [Tell(message)] if told else []
             case _:
                 return [Tell(message)]
 
-    def _keep(self, receipt: Receipt | None) -> None:
-        if receipt is not None:
-            self.receipt = receipt
+    def _keep(self, receipt: Receipt | None) -> bool:
+        """Is the head of the staff orders another one than before?"""
+        if receipt is None:
+            return False
+        before, self.receipt = self.receipt, receipt
+        return before is None or before.staff_head != receipt.staff_head
 
     def _welcomed(self, welcome: Welcome, now: Moment) -> list[Do]:
         if welcome.version not in VERSIONS:

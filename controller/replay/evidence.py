@@ -50,6 +50,8 @@ def told(record: Record) -> str:
             return f"Configuration: {body.get('verdict', '?')}"
         case "attempt":
             return f"Sign-on: {body.get('what', '?')}, {body.get('who', '?')}"
+        case "witness":
+            return f"The server has {body.get('staff', '?')} staff orders; their head is kept here"
         case "selection":
             return f"The draw, in writing: {body.get('what', 'entry')}"
         case "test":

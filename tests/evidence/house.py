@@ -15,6 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from nacl.signing import SigningKey
+
 from controller.commands.evidence import gather
 from controller.daemon.framelog import FrameLog
 from controller.daemon.frames import FrameFolder
@@ -27,7 +29,18 @@ from controller.rules.cards import BY_NAME, HiddenCard
 from hw_sim.devices import cdp
 from hw_sim.scenario import card_byte
 from link.commands.report_source import StoreSource
-from link.ledger.orders import Approve, Pay, Reject, Verify
+from link.ledger.orders import (
+    MACHINE,
+    Approve,
+    Found,
+    Founded,
+    Order,
+    Pay,
+    Person,
+    Reject,
+    Verify,
+)
+from link.ledger.state import Reply
 from link.ledger.terms import MustHit, Pool
 from link.store.base import SqlStore
 from record.journal import Journal
@@ -46,6 +59,14 @@ HANDS = {
 }
 BURNT = "4c"
 """Drawn in every round and never opened."""
+
+
+def key_of(person: Person) -> SigningKey:
+    return SigningKey(hashlib.sha256(person.account.encode()).digest())
+
+
+def public_of(person: Person) -> str:
+    return bytes(key_of(person).verify_key).hex()
 
 
 class JournalTable(Table):
@@ -152,7 +173,21 @@ class House(Shop):
     ) -> None:
         super().__init__(store or folder / "link.db", *pools, tables=())
         self.folder, self.random = folder, Random(seed)
+        staff = tuple(Founded(p.account, p.role, public_of(p)) for p in (ANNA, BEN, CARL))
+        self.ledger.found(Found(staff, "first set-up"), MACHINE, self.now_ms)
+        self.commit()
         self.rounds: dict[str, int] = {}
+
+    def order(self, order: Order, by: Person | Sequence[Person] = ANNA) -> list[Reply]:
+        """Signed, as the server does it."""
+        people = (by,) if isinstance(by, Person) else tuple(by)
+
+        def sign(text: bytes) -> tuple[str, ...]:
+            return tuple(key_of(p).sign(text).signature.hex() for p in people)
+
+        replies = self.ledger.order(order, people, self.now_ms, sign)
+        self._done()
+        return replies
 
     def join(self, *names: str) -> None:
         for name in names:

@@ -27,6 +27,8 @@ from record.link.messages import (
     Locked,
     LockedAward,
     MysteryWon,
+    Noted,
+    Receipt,
     SelectionCommitted,
     SelectionRevealed,
     Welcome,
@@ -101,6 +103,19 @@ def test_the_link_closes_by_itself_when_the_limit_is_over(bench: Bench) -> None:
     assert bench.state.credits == {}
     prompt = next(o for o in released.orders if isinstance(o, ShowPrompt))
     assert prompt.lines[2] == "SEAT 2 BACK 1"
+
+
+def test_heads_of_the_staff_orders_are_journalled_once_each(bench: Bench) -> None:
+    """Whatever the server's store says later, this journal says what it said before."""
+
+    def receipt(staff: int, head: str) -> Receipt:
+        return Receipt(1, 7, "cd" * 32, staff, head * 32, "0" * 16, "00" * 32)
+
+    bench.alive()
+    bench.hears(Ack(1, (), receipt(4, "ab")), Ack(2, (), receipt(4, "ab")), Ack(3))
+    bench.hears(Noted(9, receipt(5, "ef")))
+    found = [(body["staff"], body["head"]) for body in bench.kinds("witness")]
+    assert found == [(4, "ab" * 32), (5, "ef" * 32)]
 
 
 def test_wagers_that_are_locked_stay_valid_and_odds_are_paid_without_the_link(

@@ -4,6 +4,7 @@ one credential allows, in any sequence. Real control socket's parser, office, le
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from link import accounts
 from link.accounts import AccountRefused
 from link.ledger.errors import PoolError
 from link.ledger.orders import MACHINE, Found, Founded
+from link.receipts import Receipts
 from link.registry import KeyRefused, Stamp, Wanted, enrol
 from link.rows import AccountRow
 from link.server.control import Control
@@ -45,6 +47,23 @@ ALONE = ("verify", "approve", "accept", "note", "set password")
 KEYS = [zmq.curve_keypair()[0].decode() for _ in range(3)]
 names = st.sampled_from((*STAFF, "new.one", "new.one"))
 roles = st.sampled_from(accounts.ROLES)
+by = st.sampled_from(
+    (*("alone",) * 8, *("twice",) * 2, "with", "after", "evil with", "evil after", "evil other")
+)
+WHY = {"why": "x"}
+AWARDS = ("verify", "approve", "approve", "pay", "reject")
+TRANSFER = {"pool": "pool", "level": "grand", "to_pool": "pool", "to_level": "x", "cents": 1}
+MONEY = ("accept", "resume", "retire", "restore", "transfer", "close")
+OFFICE: tuple[dict[str, Any], ...] = (
+    {"what": "enrol keys", "keys": [["T1", KEYS[0], "table"]]},
+    {"what": "rotate key", "key": ["T1", KEYS[1], "table"]},
+    {"what": "revoke key", "which": "T1", "why": "x"},
+    {"what": "acknowledge accounts", "number": 1},
+    {"what": "note", "topic": "add account", "text": '{"name":"new.one"}'},
+    {"what": "office", "text": "{}"},
+    {"what": "found", "accounts": [["new.one", "manager", ""]], "why": "x"},
+    {"what": "adopt key", "name": "old.one"},
+)
 
 
 def password_of(name: str) -> str:
@@ -74,14 +93,22 @@ class Alone(RuleBasedStateMachine):
         self.house.hit("T1", 1)
         self.proposed = self.house.tables["T1"].journal[::-1]
         self.house.hello("T1", journal=self.proposed)
+        self.other_journal = self.house.tables["T2"].journal
         self.now_ms, self.source = 1_000_000, 0
-        floor = ServerFloor(self.house.ledger, server="s", epoch=1, beat_ms=1_000)
+        floor = ServerFloor(
+            self.house.ledger,
+            server="s",
+            epoch=1,
+            beat_ms=1_000,
+            receipts=Receipts((b"key",)),
+            compare=lambda *_: None,
+        )
         self.office = Office(Gate())
         self._settle(floor)
         server = SimpleNamespace(office=self.office, floor=floor, now_ms=lambda: self.now_ms)
         service = Service(server, None, None)  # type: ignore[arg-type]
         self.floor = floor
-        self.control = Control(None, Inline(service), Log())  # type: ignore[arg-type]
+        self.control = Control(None, Inline(service), Log(io.StringIO()))  # type: ignore[arg-type]
         self.before = self.picture()
 
     def _settle(self, floor: ServerFloor) -> None:
@@ -121,90 +148,77 @@ class Alone(RuleBasedStateMachine):
         self.office.committed()
         return answer
 
-    @st.composite
-    @staticmethod
-    def _people(draw: Any, me: tuple[str, str]) -> list[tuple[str, str]]:
+    def people(self, by: str, other: str) -> list[tuple[str, str]]:
         """Himself, alone or with others whose passwords he can only make up."""
-        other = st.tuples(names, st.sampled_from((EVIL, WRONG)))
-        mine = st.just(me)
-        alone, twice = st.tuples(mine), st.tuples(mine, mine)
-        guessed = st.one_of(st.tuples(mine, other), st.tuples(other, mine), st.tuples(other))
-        people: list[tuple[str, str]] = draw(st.one_of(*(alone,) * 5, twice, guessed))
-        return list(people)
+        guess = other, (EVIL if by.startswith("evil") else WRONG)
+        found = {
+            "alone": [self.me],
+            "twice": [self.me, self.me],
+            "with": [self.me, guess],
+            "after": [guess, self.me],
+            "other": [guess],
+        }
+        return found[by.removeprefix("evil ")]
 
-    @rule(data=st.data(), what=st.sampled_from(("verify", "approve", "approve", "pay", "reject")))
-    def award(self, data: Any, what: str) -> None:
+    @rule(
+        what=st.sampled_from(("verify", "approve", "approve", "pay", "reject")), by=by, other=names
+    )
+    def award(self, what: str, by: str, other: str) -> None:
         order = {"what": what, "award": AWARD}
-        self.give(order | ({"why": "x"} if what == "reject" else {}), self.draw_people(data))
+        self.give(order | ({"why": "x"} if what == "reject" else {}), self.people(by, other))
 
-    @rule(data=st.data(), what=st.sampled_from(("add account", "reset account", "set password")))
-    def new_key(self, data: Any, what: str) -> None:
+    @rule(
+        what=st.sampled_from(("add account", "reset account", "set password")),
+        name=names,
+        role=roles,
+        by=by,
+        other=names,
+    )
+    def new_key(self, what: str, name: str, role: str, by: str, other: str) -> None:
         """A request of his own making, for any account, with a password that he knows."""
-        name = data.draw(names)
         credential, secret = accounts.made(EVIL, b"\1" * 16)
         proof = accounts.ownership(name, secret)
         order = {"what": what, "name": name, "key": credential.key, "proof": proof}
         order["salt"] = credential.salt
         if what == "add account":
-            order["role"] = data.draw(roles)
-        answer = self.give(order, self.draw_people(data))
+            order["role"] = role
+        answer = self.give(order, self.people(by, other))
         if "ok" in answer and what == "set password" and name == self.me[0]:
             self.me = name, EVIL
             self.before["keys"][name] = credential.key
 
     @rule(
-        data=st.data(),
         what=st.sampled_from(("disable account", "enable account", "unlock account", "set role")),
+        name=names,
+        role=roles,
+        by=by,
+        other=names,
     )
-    def change(self, data: Any, what: str) -> None:
-        order = {"what": what, "name": data.draw(names)}
-        if what == "set role":
-            order["role"] = data.draw(roles)
-        self.give(order, self.draw_people(data))
+    def change(self, what: str, name: str, role: str, by: str, other: str) -> None:
+        order = {"what": what, "name": name} | ({"role": role} if what == "set role" else {})
+        self.give(order, self.people(by, other))
 
-    @rule(
-        data=st.data(),
-        order=st.sampled_from(
-            (
-                {"what": "enrol keys", "keys": [["T1", KEYS[0], "table"]]},
-                {"what": "rotate key", "key": ["T1", KEYS[1], "table"]},
-                {"what": "revoke key", "which": "T1", "why": "x"},
-                {"what": "acknowledge accounts", "number": 1},
-                {"what": "note", "topic": "add account", "text": '{"name":"new.one"}'},
-                {"what": "office", "text": "{}"},
-                {"what": "found", "accounts": [["new.one", "manager", ""]], "why": "x"},
-                {"what": "adopt key", "name": "old.one"},
-            )
-        ),
-    )
-    def office_order(self, data: Any, order: dict[str, Any]) -> None:
-        self.give(order, self.draw_people(data))
+    @rule(order=st.sampled_from(OFFICE), by=by, other=names)
+    def office_order(self, order: dict[str, Any], by: str, other: str) -> None:
+        self.give(order, self.people(by, other))
 
-    @rule(
-        data=st.data(),
-        what=st.sampled_from(("accept", "resume", "retire", "restore", "transfer", "close")),
-    )
-    def money_order(self, data: Any, what: str) -> None:
+    @rule(what=st.sampled_from(MONEY), by=by, other=names)
+    def money_order(self, what: str, by: str, other: str) -> None:
+        journal = {"journal": self.proposed if what == "accept" else self.other_journal}
         given: dict[str, dict[str, Any]] = {
-            "accept": {"journal": self.proposed},
-            "resume": {"journal": self.house.tables["T2"].journal, "why": "x"},
-            "retire": {"journal": self.house.tables["T2"].journal, "why": "x"},
-            "restore": {"why": "x"},
-            "transfer": {"pool": "pool", "level": "grand", "to_pool": "pool", "to_level": "x"},
-            "close": {"pool": "pool", "why": "x"},
+            "accept": journal,
+            "resume": journal | WHY,
+            "retire": journal | WHY,
+            "restore": WHY,
+            "close": {"pool": "pool"} | WHY,
+            "transfer": TRANSFER | WHY,
         }
-        if what == "transfer":
-            given[what] |= {"why": "x", "cents": 1}
-        self.give({"what": what, **given[what]}, self.draw_people(data))
+        self.give({"what": what, **given[what]}, self.people(by, other))
 
     @rule(seconds=st.sampled_from((1, 40, 700)))
     def wait(self, seconds: int) -> None:
         self.now_ms += seconds * 1_000
         self.floor.at(self.now_ms, self.now_ms)
-
-    def draw_people(self, data: Any) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = data.draw(Alone._people(self.me))
-        return found
 
     # --- what he may never reach ------------------------------------------------------------------
 
