@@ -47,8 +47,8 @@ NEVER = 1 << 200
 CARDS = [rank + suit for rank in "23456789TJQKA" for suit in "cdhs"]
 OPEN_STATES = ("claimed", "locked", "verified", "approved")
 HELD_STATES = ("locked", "verified", "approved")
-IDENTITY = ("version", "python", "program", "game", "rule_book", "pay_tables", "configuration",
-            "layout")  # fmt: skip
+IDENTITY = ("version", "python", "program", "platform", "game", "rule_book", "pay_tables",
+            "configuration", "layout")  # fmt: skip
 SELF = re.compile(rb'"self": "([0-9a-f]{64})"')
 
 Row = dict[str, Any]

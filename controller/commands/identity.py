@@ -10,7 +10,13 @@ from controller import __version__
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
-from controller.daemon.identity import opened_body, program_files, program_hash
+from controller.daemon.identity import (
+    opened_body,
+    platform_files,
+    platform_hash,
+    program_files,
+    program_hash,
+)
 from record.arguments import Arguments, add_config
 from record.places import TABLE
 
@@ -26,7 +32,11 @@ def run(argv: list[str]) -> int:
     add_config(parser, TABLE, "a table's configuration as well", needed=False)
     parser.add_argument("--json", action="store_true", help="one JSON object with every file")
     options = parser.parse_args(argv)
-    found = {"version": __version__, "program": program_hash()}
+    found = {
+        "version": __version__,
+        "program": program_hash(),
+        "platform": platform_hash(),
+    }
     if options.config:
         try:
             config = load_live(options.config, line_kinds())
@@ -39,7 +49,11 @@ def run(argv: list[str]) -> int:
         found = opened_body(config.game, config.effective_hash, config.layout_sha256, 0)
         del found["repaired_bytes"]
     if options.json:
-        print(json.dumps({**found, "files": program_files()}, indent=2))
+        print(
+            json.dumps(
+                {**found, "files": program_files(), "platform_files": platform_files()}, indent=2
+            )
+        )
     else:
         for name, value in found.items():
             print(f"{name:14} {value}")
