@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -29,4 +30,14 @@ def link_schema() -> str:
         "$defs": {"FromTable": table, "FromServer": server, **parts},
     }
     assert meters == {"$ref": "#/$defs/Meters"}
-    return json.dumps(schema, indent=2) + "\n"
+    return json.dumps(_plain(schema), indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Docstrings without their indentation, which Python strips by itself from 3.13 on."""
+    if isinstance(value, dict):
+        return {
+            key: cleandoc(part) if key == "description" and isinstance(part, str) else _plain(part)
+            for key, part in value.items()
+        }
+    return [_plain(part) for part in value] if isinstance(value, list) else value

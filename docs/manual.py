@@ -143,8 +143,9 @@ def _argument(action: argparse.Action) -> str:
     elif action.nargs != 0:
         names += f" \\fI{_roff(metavar)}\\fR"
     said = (action.help or "").replace("%%", "%")
-    if action.choices is not None:
-        said = f"{said} ({', '.join(map(str, action.choices))})".strip()
+    chosen = ", ".join(map(str, action.choices or ()))
+    if chosen and chosen not in said:
+        said = f"{said} ({chosen})".strip()
     return f".TP\n{names}\n{_roff(said or 'see the description')}\n"
 
 

@@ -24,7 +24,7 @@ from controller.config.options import Secret
 from controller.daemon.errors import FrameLogError
 from controller.daemon.framelog import LoggedFrame, read_frames
 from controller.daemon.frames import FOLDER, FrameFolder
-from controller.daemon.identity import opened_body, platform_files, program_files
+from controller.daemon.identity import opened_body, program_files
 from controller.daemon.service import ask
 from controller.doctor.examine import examine
 from record.journal import JournalError
@@ -122,8 +122,7 @@ def _configuration(bundle: Bundle, config: LiveConfig) -> None:
     bundle.left_out("config.json", "contents of key files", "keys never leave; paths are kept")
     bundle.put("layout.toml", "ports, chips and pins", config.layout_path.read_bytes())
     body = opened_body(config.game, config.effective_hash, config.layout_sha256, 0)
-    files = {"files": program_files(), "platform_files": platform_files()}
-    bundle.put_json("identity.json", "what runs, by hash", {**body, **files})
+    bundle.put_json("identity.json", "what runs, by hash", {**body, "files": program_files()})
 
 
 def _status(bundle: Bundle, config: LiveConfig) -> None:

@@ -122,8 +122,9 @@ def _declare_add(parser: argparse.ArgumentParser) -> None:
     _declare_pin(parser)
     parser.add_argument("--name", required=True, help="as people know him")
     parser.add_argument(
-        "--role", action="append", choices=ROLE_WORDS, required=True, help="may be given repeatedly"
-    )
+        "--role", action="append", choices=ROLE_WORDS, required=True, metavar="ROLE",
+        help=f"may be given repeatedly: {', '.join(ROLE_WORDS)}",
+    )  # fmt: skip
     parser.add_argument("--from", dest="begin", metavar="DATE", help="first day (default: today)")
     parser.add_argument("--until", metavar="DATE", help="last day (default: no end)")
     parser.add_argument("--new", metavar="HOUSE", help="start a new register of this house")

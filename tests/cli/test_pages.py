@@ -27,7 +27,7 @@ SPAN = re.compile(r"`([^`\n]+)`")
 AHEAD = re.compile(r"(?:sudo (?:-u \S+ )?)?(underfelt .*)")
 ENDS = re.compile(r"\s{2,}|\s#|\s[|&<>]+(?:\s|$)|;|\.{3}")
 """A remark beside the command, the next one of a pipe, or what the page leaves out."""
-NO_COMMAND = {"underfelt mystery 1"}
+NO_COMMAND = {"underfelt mystery 1", "underfelt link receipts 1"}
 """Words of a format that begin alike."""
 
 
