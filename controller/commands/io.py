@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO, Any, Final
 
 import msgspec
 
@@ -54,10 +57,17 @@ def _pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in listed:
             if key in seen:
-                raise RecordError("E-REC-018", f"$..{key}", "the key appears twice in one object")
+                raise RecordError("E-REC-018", f".{key}", TWICE)
             seen.add(key)
     return row
 
+
+TWICE: Final = "the key appears twice in one object; expected it once"
+DEEPEST: Final = 100
+"""Levels of a document in which the decoder ran out of stack; a record has seven."""
+LONGEST: Final = 4300
+"""Digits of a whole number (Python's own limit)."""
+_TOKENS: Final = re.compile(r'[{}\[\],]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
 
 _strict = json.JSONDecoder(object_pairs_hook=_pairs).decode
 _decode = msgspec.json.Decoder().decode
@@ -81,14 +91,70 @@ def parse_json(text: bytes) -> Any:
 
 
 def _parse_strictly(text: bytes) -> Any:
+    if text.startswith(BOM_UTF8):
+        said = "begins with a byte-order mark (EF BB BF); save it as UTF-8 without one"
+        raise RecordError("E-REC-019", "$", said)
     try:
-        return _strict(text.decode("utf-8"))
-    except RecordError:
-        raise
+        document = text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise RecordError("E-REC-019", "$", f"byte {error.start} is not UTF-8") from None
+        found = f"byte {error.start} (0x{text[error.start]:02x}) is not UTF-8"
+        raise RecordError("E-REC-019", "$", f"{found}; expected JSON in UTF-8") from None
+    try:
+        return _strict(document)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno} column {error.colno}"
+        line = f"line {error.lineno} " if "\n" in document.rstrip() else ""
+        where = f"{line}column {error.colno}"
         raise RecordError("E-REC-019", "$", f"not JSON at {where}: {error.msg}") from None
-    except (ValueError, RecursionError) as error:
-        raise RecordError("E-REC-019", "$", f"not a usable JSON document: {error}") from None
+    except (ValueError, RecursionError):
+        # A key twice, a number too long, or too deep: said again with its place.
+        placed = _placed(document)
+        if placed is None:
+            raise
+        raise placed from None
+
+
+@dataclass(slots=True)
+class _Level:
+    """An open container: the keys of an object so far, and the key or index at hand."""
+
+    keys: set[str] | None
+    at: str | int = 0
+
+    @property
+    def step(self) -> str:
+        return f"[{self.at}]" if self.keys is None else f".{self.at}"
+
+
+def _placed(document: str) -> RecordError | None:
+    """The first thing in sound JSON that the strict decoder does not take, with its path."""
+    levels: list[_Level] = []
+    key_comes = False
+    for token in _TOKENS.findall(document):
+        if token in ("{", "["):
+            if len(levels) == DEEPEST:
+                outer = "".join(one.step for one in levels[:8])
+                said = f"nested deeper than {DEEPEST} levels; expected a round record"
+                return RecordError("E-REC-019", f"${outer}...", said)
+            levels.append(_Level(set() if token == "{" else None))
+            key_comes = token == "{"
+        elif token in ("}", "]"):
+            levels.pop()
+            key_comes = False
+        elif token == ",":
+            at = levels[-1].at
+            key_comes = levels[-1].keys is not None
+            levels[-1].at = at + 1 if isinstance(at, int) else at
+        elif key_comes:
+            keys, name = levels[-1].keys or set(), str(json.loads(token, strict=False))
+            levels[-1].at, key_comes = name, False
+            if name in keys:
+                return RecordError("E-REC-018", _path(levels), TWICE)
+            levels[-1].keys = keys | {name}
+        elif (digits := len(token.lstrip("-"))) > LONGEST and token.lstrip("-").isdecimal():
+            said = f"{token[:20]}... has {digits} digits; expected at most {LONGEST}"
+            return RecordError("E-REC-019", _path(levels), said)
+    return None
+
+
+def _path(levels: list[_Level]) -> str:
+    return "$" + "".join(one.step for one in levels)

@@ -55,7 +55,7 @@ def _lines(path: str) -> int:
     write = sys.stdout.buffer.write
     for number, line in enumerate(read_lines(path), 1):
         try:
-            answer = _encode(settle_text(line))
+            answer = _encode(settle_text(line.rstrip(b"\r\n")))
         except RecordError as error:
             failed = EX_DATAERR
             where = {"code": error.code, "path": error.path, "line": number}

@@ -98,8 +98,9 @@ def _check(record: RoundRecord) -> list[SeatRecord]:
         return playing
     set_ante = record.settings.ante
     if not record.ante or (set_ante is not None and set_ante != record.ante):
+        found = record.ante or "missing, or 0"
         expected = f"expected {set_ante} as set" if set_ante else "expected an amount above 0"
-        raise RecordError("E-REC-017", "$.round.ante", f"{record.ante}: {expected}")
+        raise RecordError("E-REC-017", "$.round.ante", f"{found}: {expected}")
     for seat in playing:
         if seat.wagers["ante"] != record.ante:
             raise RecordError(
