@@ -71,6 +71,7 @@ Tell = Callable[[Any], str]
 _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.LimitsChanged: lambda w: f"New limits: {_limit(w.min_wager)} to {_limit(w.max_wager)}",
     f.SignShown: lambda w: f"A sign announces: {w.announces}",
+    f.SignRemoved: lambda w: f"The sign is removed: {w.announces}",
     f.TimerFired: lambda w: f"The {w.name} timer ran out",
     f.ProgressiveClosed: lambda w: f"The house closes the progressive: {w.why}",
     f.ProgressiveOpened: lambda _: "The house opens the progressive again",
@@ -86,6 +87,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.CreditsRead: lambda w: f"Seat {w.seat}: {_many(w.credits, 'progressive credit')} in",
     f.WagerDeclared: lambda w: f"{at(w.seat)}: {cents(w.cents)} on {spot(w.spot)}, by hand",
     f.BetsClosed: lambda _: "No more bets: the closing call",
+    f.RoundCalledOff: lambda _: "Nobody plays: the round is called off",
     f.SeatLeftOut: lambda w: f"Seat {w.seat} is left out of the round",
     f.WagerRefused: lambda w: f"Seat {w.seat}: wager refused{_note(w.reason)}",
     f.SeatExcluded: lambda w: f"Seat {w.seat} is excluded{_note(w.reason)}",
@@ -127,6 +129,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.HandVoided: lambda w: f"Seat {w.seat}: hand void: {w.reason}",
     f.OutcomeInvalidated: lambda w: f"The game is invalidated: {w.reason}{_forfeit(w)}",
     f.SupervisorRuled: lambda w: f"The supervisor rules: {w.ruling}{_note(w.note)}",
+    f.RulingSeconded: lambda _: "A second person agrees with the ruling",
     f.SeatRuled: lambda w: f"The supervisor rules on seat {w.seat}: {w.ruling}{_note(w.note)}",
     f.PlayerWarned: lambda w: f"Seat {w.seat} is warned{_note(w.reason)}",
     f.BreachNoted: lambda w: f"A breach is noted about seats {_seats(w.seats)}{_note(w.what)}",

@@ -105,3 +105,5 @@ class Book:
     """The clause that lets a player bet only one hand in a round."""
     shuffle_clause: str = ""
     deck_check_clause: str = ""
+    closing_clause: str = ""
+    """The clause that gives players notice before their table closes."""

@@ -161,7 +161,7 @@ _KIND: Final = {
     "14": f.HandsRemapped, "17": f.HandVoided, "34": f.DeckChanged, "35": f.CountOrdered,
     "51": f.SupervisorRuled, "52": f.SeatRuled, "53": f.WagerDeclared, "54": f.WagerRefused,
     "55": f.SeatExcluded, "56": f.SeatReadmitted, "57": f.OrderDirected,
-    "58": f.OutcomeInvalidated, "62": f.DisputeDecided, "63": f.PayCorrected,
+    "58": f.OutcomeInvalidated, "62": f.DisputeDecided,
     "64": f.CardCorrected, "71": f.LimitsChanged,
 }  # fmt: skip
 """What the codes of a supervisor declare, so that the key is asked for before the arguments."""
@@ -179,6 +179,12 @@ _PLAIN: Final = {
     "COMM1": f.CommunityTurned(1),
     "COMM2": f.CommunityTurned(2),
 }
+_ENDS: Final[dict[Phase, f.What]] = {
+    Phase.VOIDING: f.VoidCleared(),
+    Phase.BETTING: f.RoundCalledOff(),
+    Phase.LOCKED: f.RoundCalledOff(),
+}
+"""What END means where it does not end a settled round."""
 _FOR_A_SEAT: Final = ("RIDE", "BACK", "PLAY", "FOLD", "SHOW", "PAID")
 
 
@@ -187,7 +193,7 @@ def game_key(key: str, seat: int | None, prompted: int | None, state: TableState
     if key in _PLAIN:
         return Wrong("no seat here") if seat is not None else _PLAIN[key]
     if key == "END":
-        return f.VoidCleared() if state.phase is Phase.VOIDING else f.RoundEnded()
+        return _ENDS.get(state.phase, f.RoundEnded())
     if key == "HANDLED":
         return f.CardsHandled(seat)
     if key not in _FOR_A_SEAT:

@@ -11,7 +11,9 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.common import reading, spot_of
+from controller.rules.engine.house import may_close
 from controller.rules.engine.phases import TABLE
+from controller.rules.engine.ruling import is_lifted
 from controller.rules.engine.state import Phase
 from controller.table.closing import Closing
 from controller.table.console import Wrong
@@ -207,7 +209,7 @@ class TableCore(Sensing):
                 return self._refuse(why)
             case f.BetsClosed() if self.state.phase is Phase.BETTING:
                 return self._call_close(by, at_us)
-            case f.SeatRuled(seat, "stays live") if self._not_in_phase(f.SeatRuled):
+            case f.SeatRuled(seat, "stays live") if self._not_for_the_engine(what):
                 return self._stays_live(seat, by, at_ms)
             case f.DecisionCorrected(seat) if self._needs_supervisor(seat, by):
                 return self._refuse("turn the key")
@@ -256,9 +258,13 @@ class TableCore(Sensing):
         by = self.positions.declares
         if by is None:
             return self._refuse("sign on first")
+        if kind != "table open" and not may_close(self.state, at_ms):
+            return self._refuse("closing notice")
         call = TableCall(kind, by, at_ms)
         self.journal(call, None)
         self.table_closed = kind != "table open"
+        if not self.table_closed and "closing" in self.state.signs:
+            self._apply(f.Fact(f.SignRemoved("closing"), by, at_ms))
         self.notices.forget(_DAY)
         if kind == "day close":
             self.notices.add(Notice("day closed", cause=_DAY))
@@ -289,8 +295,13 @@ class TableCore(Sensing):
             return self._close(self._now_us)
         return self._out.append(SweepAntennas(self.closing.number, self.closing.asked))
 
-    def _not_in_phase(self, kind: type[f.What]) -> bool:
-        return kind not in TABLE[self.state.rules.book.family].get(self.state.phase, {})
+    def _not_for_the_engine(self, what: f.SeatRuled) -> bool:
+        """A wager that stays live because nobody can read it, not because chips were lifted."""
+        if f.SeatRuled not in TABLE[self.state.rules.book.family].get(self.state.phase, {}):
+            return True
+        unread = what.seat in {number for number, _ in self._lost()} | self.credits.doubt
+        seat = self.state.seats.get(what.seat)
+        return unread and seat is not None and not is_lifted(self.state, what.seat)
 
     def _stays_live(self, seat: int, by: f.Declared, at_ms: int) -> None:
         """Where the engine has no such ruling the supervisor's word is noted, and play goes on."""

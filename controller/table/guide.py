@@ -20,11 +20,13 @@ from controller.rules.engine.common import (
     undecided,
     unresolved,
 )
+from controller.rules.engine.corrections import difference
 from controller.rules.engine.deal import DEALER, assign, must_cut, next_place, uses_packets
+from controller.rules.engine.facts import PayCorrected
 from controller.rules.engine.ricochet_play import takes_by_folding
 from controller.rules.engine.settlement import to_clear
 from controller.rules.engine.state import Phase, TableState
-from controller.rules.events import NAME_OF
+from controller.rules.events import NAME_OF, CommunityCount, PlayerCardCount
 from controller.table import guide_settle
 from controller.table.asks import Around, Ask, with_key
 from controller.table.pays import bonus_due
@@ -133,7 +135,7 @@ def _betting(state: TableState, around: Around) -> Ask:
     betting = [n for n in playing(state) if _obligatory(state, n)]
     if not betting:
         closed = state.progressive_closed
-        return Ask("place bets no progressive" if closed else "place bets", ("WAIT",))
+        return Ask("place bets no progressive" if closed else "place bets", ("WAIT", "END"))
     if not state.rules.book.correct_unequal:
         for number in betting:
             if not base_is_valid(state, number):
@@ -146,6 +148,8 @@ def _betting(state: TableState, around: Around) -> Ask:
 
 def _deal(state: TableState, around: Around) -> Ask:
     if state.phase is Phase.LOCKED:
+        if not state.live:
+            return Ask("nobody", ("END",))
         if ask := _cards(state, around, checked=False):
             return ask
         if around.selecting:
@@ -261,15 +265,29 @@ def _voiding(state: TableState) -> Ask:
 
 def _frozen(state: TableState, around: Around) -> Ask:
     assert state.frozen is not None
-    event = state.frozen.event
-    about = getattr(event, "seat", None)
-    what = state.frozen.about or "stop" if event is None else NAME_OF[type(event)]
-    if state.frozen.extra:
+    frozen = state.frozen
+    event, keys = frozen.event, with_key(around, "MENU 51")
+    about = getattr(frozen.report or event, "seat", None)
+    if frozen.proposed is not None:
+        return Ask("frozen second", ("MENU 59", *keys), about)
+    answers = frozen.answers
+    if isinstance(frozen.report, PayCorrected):
+        cents = difference(state, frozen.report)
+        code = "frozen pay more" if cents > 0 else "frozen take back"
+        return Ask(code, keys, about, answers=answers, cents=abs(cents))
+    if frozen.report is not None:
+        return Ask("frozen closed round", keys, about, answers=answers)
+    if frozen.by and isinstance(event, CommunityCount | PlayerCardCount):
+        held = assign(state)
+        dealt = held.community if about is None else held.seats.get(about, ())
+        code, said, counted = "frozen reported count", event.count, str(len(dealt))
+        return Ask(code, keys, about, answers=answers, about=said, detail=counted)
+    what = frozen.about or "stop" if event is None else NAME_OF[type(event)]
+    if frozen.extra:
         what = "excess card"
-    elif what == "foreign_card" and "misread" in state.frozen.answers:
+    elif what == "foreign_card" and "misread" in answers:
         what = "card in doubt"
-    keys = with_key(around, "MENU 51")
-    return Ask(f"frozen {what}", keys, about, answers=state.frozen.answers)
+    return Ask(f"frozen {what}", keys, about, answers=answers)
 
 
 def live_spots(state: TableState) -> frozenset[Spot]:

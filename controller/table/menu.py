@@ -206,6 +206,7 @@ MENU: Final[Mapping[str, Item]] = {
         ("cause", "seats or 0"),
         lambda c, seats: f.OutcomeInvalidated("disruption" if c == 1 else "fraud", seats),
     ),
+    "59": Item((), f.RulingSeconded),
     "61": Item(("seat",), lambda s: f.DisputeRaised(s, "console")),
     "62": Item(("seat",), lambda s: f.DisputeDecided(s, "console")),
     "63": Item(("round", "seat", "amount"), lambda n, s, c: f.PayCorrected(n, s, c, "console")),

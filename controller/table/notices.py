@@ -19,7 +19,6 @@ _OF_CHIPS: Final = {
     "late": "late",
     "limit": "limit",
     "bonus above": "bonus above",
-    "pay": "paid wrong",
 }
 _OF_SEATS: Final = {
     "hand void": "hand void",
@@ -77,6 +76,10 @@ class Notices:
             match effect:
                 case fx.Prompt(code, seat) if code in _OF_CHIPS:
                     self.add(Notice(_OF_CHIPS[code], seat, cause=("chips", seat)))
+                case fx.Prompt("pay", seat, detail, cents):
+                    code = "pay more" if cents > 0 else "take back"
+                    spot = detail.partition(":")[0]
+                    self.add(Notice(code, seat, abs(cents), spot, cause=("chips", seat)))
                 case fx.Prompt(code, seat) if code in _OF_SEATS:
                     self.add(Notice(_OF_SEATS[code], seat))
                 case fx.Prompt(code, seat, award) if code in _OF_AWARDS:

@@ -21,7 +21,7 @@ _AMOUNTS: Final = ("amount",)
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something line 3 tells until it is over or CLEARed."""
+    """Something line 1 tells until it is over or CLEARed."""
 
     code: str
     seat: int | None = None
@@ -35,7 +35,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What stands over the question on line 3: a refusal, a wrong entry, an entry, a notice."""
+    """What is told besides the question: a refusal, a wrong entry, an entry, a notice."""
 
     wrong: tuple[str, str, int | None] | None = None
     """Section, key and seat of a refusal."""
@@ -51,11 +51,15 @@ class Prompter:
 
     def lines(self, state: TableState, ask: Ask, said: Said) -> Lines:
         last = " ".join(("ENTER", "CLEAR") if said.entry is not None else ask.keys)
-        found = (self._first(state), self._second(ask), self._third(ask, said), last)
+        first = self._first(state, said.notice)
+        found = (first, self._second(ask), self._third(ask, said), last)
         one, two, three, four = (line[:COLUMNS] for line in found)
         return one, two, three, four
 
-    def _first(self, state: TableState) -> str:
+    def _first(self, state: TableState, notice: Notice | None) -> str:
+        """A notice stands over the question, never in its place; a stop lets it wait."""
+        if notice is not None and state.frozen is None:
+            return self.notice(notice)
         word = self.texts["state"][state.phase.value]
         return spread(word, f"R {state.round_no}")
 
@@ -82,8 +86,6 @@ class Prompter:
             return self._fill(self.texts[section][key], seat=seat)
         if said.entry is not None:
             return self._entry(*said.entry)
-        if said.notice is not None:
-            return self.notice(said.notice)
         if ask.parts and (listed := self._parts(ask.parts)):
             return listed
         return self._fill(
@@ -97,7 +99,7 @@ class Prompter:
         )
 
     def notice(self, notice: Notice) -> str:
-        """As line 3 tells it."""
+        """As line 1 tells it."""
         text, spot = self.texts["notice"][notice.code], self._spot(notice.spot)
         return self._fill(text, notice.cents or 0, seat=notice.seat, spot=spot, other=notice.other)
 

@@ -208,7 +208,7 @@ class Dealer:
                 yield from self.shuffle()
             case "END":
                 yield from self.end()
-            case "MENU" if len(words) > 1 and words[1] in ("25", "26", "31", "33", "36"):
+            case "MENU" if len(words) > 1 and words[1] in ("25", "26", "31", "33", "36", "59"):
                 yield from self.menu_asked(words[1])
             case "OPEN":
                 yield from self.open()
@@ -355,7 +355,8 @@ class Dealer:
             self.handled = True
             yield from self.press_and_see("HANDLED")
             return
-        back = self.plans.answer(self.seat(), self.table.prompt()[0], "ride") == "back"
+        asked = self.table.prompt()[2].strip()
+        back = self.plans.answer(self.seat(), asked, "ride") == "back"
         yield from self.press_and_see("BACK" if back else "RIDE")
 
     def play_or_fold(self) -> Pause:
@@ -433,7 +434,7 @@ class Dealer:
         raise Stuck(f"{what}: {' / '.join(line.strip() for line in prompt)}")
 
     def clear_notices(self) -> Pause:
-        """A notice covers the question; CLEAR takes it away."""
+        """What was told is known: CLEAR takes it away."""
         for _ in range(4):
             before = self.view()
             yield from self.press("CLEAR")
@@ -471,7 +472,7 @@ class Dealer:
     def end(self) -> Pause:
         """All cards and chips off the felt, then END; a pot still there by then is carried over."""
         felt = self.table.felt
-        carried = self.table.prompt()[0].startswith("SETTLEMENT")
+        carried = not self.table.prompt()[2].startswith("RETURN")
         for seat, spot in list(felt.spots):
             if not (carried and spot == "pot"):
                 felt.rack.put(felt.take(seat, spot))

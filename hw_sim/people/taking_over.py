@@ -14,13 +14,16 @@ from hw_sim.people.dealer import Dealer, Pause, Stuck
 
 START_US: Final = 60 * SECOND
 TRIES: Final = 20
-INVALID, VOID = ("58", "1", "0"), ("51", "3")
-"""Menu: the outcome is invalidated by a disruption; the ruling on a frozen round is void."""
+INVALID: Final = ("58", "1", "0")
+"""Menu: the outcome is invalidated by a disruption."""
+SECOND_PERSON: Final = ["MENU", "59"]
+"""The ruling takes back what was paid: the dealer is the second person."""
 
 
 def take_over(dealer: Dealer) -> Pause:
     yield from dealer.wait_for(lambda: bool(dealer.words()), START_US, "a table that is on")
     for _ in range(TRIES):
+        yield from dealer.clear_notices()
         words, state = dealer.words(), dealer.table.prompt()[0]
         if state.startswith("READY"):
             return
@@ -30,10 +33,13 @@ def take_over(dealer: Dealer) -> Pause:
             return
         if not words or words[0] == "WAIT":
             yield SECOND
-        elif state.startswith("ROUND VOID"):
+        elif state.startswith("ROUND VOID") or words == ["END"] or words[:2] == SECOND_PERSON:
             yield from dealer.act(words)
+        elif state.startswith("STOP"):
+            answers = dealer.table.prompt()[1].split()
+            yield from dealer.supervisor_menu("51", "3" if "3" in answers else "4")
+            yield SECOND
         else:
-            menu = VOID if state.startswith("STOP") else INVALID
-            yield from dealer.supervisor_menu(*menu)
+            yield from dealer.supervisor_menu(*INVALID)
             yield SECOND
     raise Stuck(f"cannot take the table over: {dealer.table.prompt()}")

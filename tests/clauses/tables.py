@@ -6,9 +6,10 @@ import random
 from datetime import date
 from typing import Any, Final
 
-from controller.croupier import Croupier, stacked
+from controller.croupier import SUPERVISOR, Croupier, stacked
 from controller.rules.cards import Card, cards
 from controller.rules.engine import effects as fx
+from controller.rules.engine import facts as f
 from controller.rules.engine.deal import plan, uses_packets
 from controller.rules.engine.opening import open_table
 
@@ -109,6 +110,15 @@ def only(effects: tuple[fx.Effect, ...], kind: type[Any]) -> Any:
     found = [e for e in effects if isinstance(e, kind)]
     assert len(found) == 1, f"expected one {kind.__name__}, got {effects}"
     return found[0]
+
+
+def confirmed(croupier: Croupier) -> tuple[fx.Effect, ...]:
+    """The supervisor confirms what was asked, and the dealer agrees where two must."""
+    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    frozen = croupier.state.frozen
+    if frozen is not None and frozen.proposed is not None:
+        return croupier.do(f.RulingSeconded())
+    return effects
 
 
 def row(croupier: Croupier, seat: int) -> Any:

@@ -74,7 +74,7 @@ def chip_on(table: Table, chip: FakeChip | None) -> Table:
 def test_a_tag_that_no_register_knows_is_rejected_and_told(game: str) -> None:
     table = chip_on(betting(game, placed=False).table, None)
     assert table.core.state.spots.get((1, "$"), 0) == 0
-    assert table.lines[2] == "SEAT 1: NO CHIP"
+    assert table.lines[0] == "SEAT 1: NO CHIP"
 
 
 @pytest.mark.clause("NSW-1.1-voucher")
@@ -83,4 +83,4 @@ def test_nsw_vouchers_count_at_their_face_value_and_only_there() -> None:
     assert chip_on(betting("NSW", placed=False).table, voucher).core.state.spots[1, "$"] == 1000
     elsewhere = chip_on(betting("PP6", placed=False).table, voucher)
     assert elsewhere.core.state.spots.get((1, "$"), 0) == 0
-    assert elsewhere.lines[2] == "SEAT 1: NO PROMO"
+    assert elsewhere.lines[0] == "SEAT 1: NO PROMO"

@@ -13,7 +13,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.rules.settle import settle
-from tests.clauses.tables import base, draws, only, refused, row, table
+from tests.clauses.tables import base, confirmed, draws, only, refused, row, table
 
 both = pytest.mark.parametrize("game", ["MBS3", "MEGA"])
 
@@ -150,7 +150,7 @@ def test_a_wrong_count_in_the_round_voids_it_once_confirmed(game: str, count: in
     assert croupier.is_in(Phase.SETTLEMENT)
     croupier.do(f.DeckCounted(count), SUPERVISOR)
     assert croupier.is_in(Phase.FROZEN)
-    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    effects = confirmed(croupier)
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 5, 1500)
     assert {e.seat for e in effects if isinstance(e, fx.ReturnWager)} == {2}
     croupier.do(f.VoidCleared())

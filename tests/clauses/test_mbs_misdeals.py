@@ -13,7 +13,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.rules.settle import settle
-from tests.clauses.tables import base, draws, only, refused, row, table
+from tests.clauses.tables import base, confirmed, draws, only, refused, row, table
 
 both = pytest.mark.parametrize("game", ["MBS3", "MEGA"])
 
@@ -125,7 +125,9 @@ def test_a_hand_dealt_to_an_area_without_a_wager_is_a_wrong_deal(game: str) -> N
 @both
 def test_a_wrong_number_of_community_cards_voids_the_round(game: str) -> None:
     croupier = to_settlement(game)
-    croupier.do(f.CountFound(None, 3))
+    asked = only(croupier.do(f.CountFound(None, 3)), fx.AskSupervisor)
+    assert asked.question == "Community cards: 3 reported, the shoe counted 2"
+    confirmed(croupier)
     assert void_clauses(croupier) == [f"{game}-5.4"]
     count = {"type": "community_count", "count": 3}
     assert record_with(game, count, shared=3)["round_status"] == "void"
@@ -153,7 +155,8 @@ def test_a_count_noticed_before_the_next_opening_call_takes_the_pays_back(game: 
     croupier = to_settlement(game)
     croupier.settle()
     closed = croupier.state.history[-1].result
-    effects = croupier.do(f.CountFound(None, 3))
+    croupier.do(f.CountFound(None, 3))
+    effects = confirmed(croupier)
     assert [e for e in effects if isinstance(e, fx.PayDifference)] == [
         fx.PayDifference(1, 2, -3000),
         fx.PayDifference(1, 3, 1500),
@@ -168,7 +171,8 @@ def test_a_player_with_four_cards_voids_the_whole_round_in_mbs3() -> None:
     croupier = to_settlement("MBS3")
     croupier.do(f.HandOpened(3))
     croupier.do(f.SeatSettled(3))
-    effects = croupier.do(f.CountFound(2, 4))
+    croupier.do(f.CountFound(2, 4))
+    effects = confirmed(croupier)
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 3, 1500)
     assert void_clauses(croupier) == ["MBS3-5.4"]
     count = {"type": "player_card_count", "seat": 2, "count": 4}

@@ -101,6 +101,9 @@ def test_an_outcome_may_be_cancelled_from_the_first_card_to_the_last_payment(pha
     croupier = brought_to(phase)
     assert refused(croupier.try_(f.OutcomeInvalidated("disruption"))).clause == "NSW-14.4"
     effects = croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    if phase is Phase.SETTLEMENT:  # seats are paid: a second person agrees
+        assert refused(croupier.try_(f.RulingSeconded(), SUPERVISOR))
+        effects = croupier.do(f.RulingSeconded())
     assert effects[0] == fx.Prompt("void", detail="NSW-14.4")
     reversals = {e.seat: e.cents for e in effects if isinstance(e, fx.PayDifference)}
     assert reversals == ({2: -3000, 3: 7500} if phase is Phase.SETTLEMENT else {})

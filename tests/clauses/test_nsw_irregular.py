@@ -14,7 +14,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.rules.events import event_to_json
 from controller.rules.settle import settle
-from tests.clauses.tables import SHUFFLER, base, draws, only, refused, row, table
+from tests.clauses.tables import SHUFFLER, base, confirmed, draws, only, refused, row, table
 
 WAGERS = {2: base(1000), 4: base(2500), 5: base(1000)}
 HANDS = {2: "TcTd2h", 4: "AcAd7h", 5: "3c5d8h"}
@@ -107,7 +107,8 @@ def test_a_wrong_number_of_cards_at_the_dealer_is_a_misdeal_until_the_round_is_s
             assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
             assert croupier.state.result["house_net"] == 0
     late = in_settlement()
-    effects = late.do(f.CountFound(None, 3))
+    late.do(f.CountFound(None, 3))
+    effects = confirmed(late)
     assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
 
 
@@ -310,7 +311,7 @@ def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_it
         assert croupier.state.phase is phase
         assert croupier.state.seats == before.seats
     croupier.do(f.UnknownCardSeen(), SHOE)
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    confirmed(croupier)
     assert croupier.is_in(Phase.VOIDING)
 
 

@@ -129,7 +129,7 @@ def test_closed_between_rounds_only_and_with_the_key() -> None:
     assert "day" not in [row.kind for row in live.paper.rows]
     hand.play()
     made.as_supervisor("85")
-    assert made.lines[2] == "GAMING DAY IS CLOSED"
+    assert made.lines[0] == "GAMING DAY IS CLOSED"
     assert made.lines[3] == "KEY MENU 83"
     first = json.loads(live.paper.rows[-1].body)
     assert (first["number"], first["rounds"]["settled"], first["hands"]["played"]) == (1, 1, 1)

@@ -24,6 +24,8 @@ from controller.rules.hands import Hand
 
 STAKES = (500, 1000, 2500)
 
+OTHER = f.Declared("S2", f.Role.CASINO_SUPERVISOR)
+
 
 @dataclass
 class Chaos(Croupier):
@@ -152,7 +154,8 @@ class Chaos(Croupier):
 
     def _settling(self) -> None:
         state = self.state
-        self.try_(f.DisputeDecided(min(state.disputes, default=1), "stands"), SUPERVISOR)
+        for by in (SUPERVISOR, OTHER):
+            self.try_(f.DisputeDecided(min(state.disputes, default=1), "stands"), by)
         if state.rules.book.family == "ricochet":
             self.clear_table()
             self.try_(f.WagerRead(POT_SEAT, POT, left_in_pot(state)), CHIPS)
@@ -190,6 +193,7 @@ class Chaos(Croupier):
         left = [c for c in DECK if HiddenCard(c) not in self.state.drawn]
         card = HiddenCard(self.rng.choice(left)) if left else None
         self.try_(f.SupervisorRuled(ruling, card=card), SUPERVISOR)
+        self.try_(f.RulingSeconded())
 
 
 def random_wagers(croupier: Chaos) -> dict[int, dict[str, int]]:
@@ -297,6 +301,9 @@ def random_fact(croupier: Chaos) -> tuple[f.What, f.Source]:
         lambda: f.DisputeRaised(seat, "x"),
         lambda: f.PayCorrected(croupier.state.round_no - 1, seat, cents, "x"),
         lambda: f.SeatExcluded(seat, "x"),
+        f.RulingSeconded,
+        f.RoundCalledOff,
+        lambda: f.SignRemoved("closing"),
         lambda: f.TimerFired("vacancy"),
         lambda: f.DeckChanged(rng.choice(("red", "blue"))),
         f.DealConfirmed,

@@ -15,6 +15,7 @@ from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
+from controller.rules.engine.owed import phase_of
 from controller.rules.engine.settlement import KEPT_ROUNDS
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.settle import settle
@@ -48,7 +49,7 @@ class Counting(Chaos):
 
 def ended(state: TableState) -> list[int]:
     """The rounds opened so far, without the one under way."""
-    return list(range(1, state.round_no + (state.phase is Phase.IDLE)))
+    return list(range(1, state.round_no + (phase_of(state) is Phase.IDLE)))
 
 
 @pytest.mark.parametrize("share", SHARES)

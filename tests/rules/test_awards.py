@@ -13,7 +13,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Award, Phase
 from controller.rules.settle import settle
-from tests.clauses.tables import base, only, refused, row, table
+from tests.clauses.tables import base, confirmed, only, refused, row, table
 
 LINK = f.Measured("link")
 A, B = "main/3/17", "main/3/18"
@@ -264,7 +264,8 @@ def test_what_a_void_hand_was_paid_comes_back_once_while_the_other_waits() -> No
     croupier = royal_before_straight_flush()
     croupier.do(LOCKED, LINK)
     croupier.do(f.SeatSettled(5))
-    effects = croupier.do(f.HandVoided(5, "switched cards"), SUPERVISOR)
+    croupier.do(f.HandVoided(5, "switched cards"), SUPERVISOR)
+    effects = croupier.do(f.RulingSeconded())
     won = 3 * 1000 * 1000 + 10_000_000 + 30_000  # three wagers at 1000 to 1, the jackpot, envy
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 5, -won)
     assert only(effects, fx.WithdrawClaim) == fx.WithdrawClaim(1, (5,))
@@ -279,7 +280,8 @@ def test_a_paid_share_stops_the_table_when_one_before_it_goes() -> None:
     croupier.do(LOCKED, LINK)
     croupier.do(f.SeatSettled(5))
     croupier.do(f.SeatSettled(2))
-    effects = croupier.do(f.HandVoided(5, "switched cards"), SUPERVISOR)
+    croupier.do(f.HandVoided(5, "switched cards"), SUPERVISOR)
+    effects = croupier.do(f.RulingSeconded())
     alarm = only(effects, fx.RaiseAlarm)
     said = "seat 2: the server locks 2,000.00, the table settles 10,000.00"
     assert (alarm.code, alarm.detail) == ("jackpot differs", said)
@@ -311,7 +313,8 @@ def test_a_wager_refused_after_the_lock_is_taken_back_from_the_pool() -> None:
 
 def test_a_round_found_void_after_it_was_closed_is_taken_back_from_the_pool() -> None:
     croupier = locked_and_closed()
-    effects = croupier.do(f.CountFound(2, 4))
+    croupier.do(f.CountFound(2, 4))
+    effects = confirmed(croupier)
     assert only(effects, fx.ReverseContributions) == fx.ReverseContributions(1, ((2, 100),))
     assert only(effects, fx.WithdrawClaim) == fx.WithdrawClaim(1, (2,))
     assert croupier.state.awards[0].state == "withdrawn"

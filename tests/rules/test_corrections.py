@@ -6,7 +6,7 @@ from controller.croupier import SUPERVISOR, Croupier
 from controller.rules.cards import card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from tests.clauses.tables import base, only, refused, table
+from tests.clauses.tables import base, confirmed, only, refused, table
 
 
 def closed_round() -> Croupier:
@@ -19,18 +19,21 @@ def closed_round() -> Croupier:
 def test_a_count_reported_twice_takes_the_money_back_once() -> None:
     croupier = closed_round()
     found = f.CountFound(4, 4)
-    assert only(croupier.do(found), fx.PayDifference) == fx.PayDifference(1, 4, -3000)
+    assert not [e for e in croupier.do(found) if isinstance(e, fx.PayDifference)]
+    assert only(confirmed(croupier), fx.PayDifference) == fx.PayDifference(1, 4, -3000)
     assert refused(croupier.try_(found)).reason == "the result stands"
-    assert croupier.state.history[-1].corrections == ((4, -3000, "D1: MBS3-5.4"),)
+    assert croupier.state.history[-1].corrections == ((4, -3000, "D1 and S1: MBS3-5.4"),)
 
 
 def test_a_mispay_found_after_the_void_is_measured_against_the_void() -> None:
     """6000 was due and paid, the void took 3000 back: nothing is owed either way."""
     croupier = closed_round()
     croupier.do(f.CountFound(4, 4))
+    confirmed(croupier)
     paid = refused(croupier.try_(f.PayCorrected(1, 4, 6000, "recount"), SUPERVISOR))
     assert paid.reason == "the seat was paid what it is due"
-    short = croupier.do(f.PayCorrected(1, 4, 5500, "recount"), SUPERVISOR)
+    croupier.do(f.PayCorrected(1, 4, 5500, "recount"), SUPERVISOR)
+    short = croupier.do(f.RulingSeconded())
     assert only(short, fx.PayDifference) == fx.PayDifference(1, 4, 500)
 
 
@@ -38,6 +41,8 @@ def test_the_closed_round_itself_is_never_changed() -> None:
     croupier = closed_round()
     before = croupier.state.history[-1]
     croupier.do(f.CountFound(4, 4))
+    assert croupier.state.history[-1] == before
+    confirmed(croupier)
     after = croupier.state.history[-1]
     assert (after.record, after.result) == (before.record, before.result)
     assert after.ruled_anew[1]["round_status"] == "void"

@@ -14,7 +14,7 @@ from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
-from tests.clauses.tables import base, draws, only, refused, row, table
+from tests.clauses.tables import base, confirmed, draws, only, refused, row, table
 
 CARDS = "5d 3c Td 9s 2h 8h Js Qh"
 """Seat 2 gets 5d Td 2h, seat 5 gets 3c 9s 8h; Js and Qh are shared."""
@@ -80,7 +80,7 @@ def test_the_same_card_at_two_seats_voids_the_round_if_it_is_foreign() -> None:
     croupier.do(f.SeatSettled(5))
     croupier.do(f.HandOpened(2))
     assert croupier.is_in(Phase.FROZEN)
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    confirmed(croupier)
     assert croupier.is_in(Phase.VOIDING)
     assert croupier.state.voided_by == "MBS3-5.1.1"
 

@@ -53,6 +53,8 @@ ENGLISH = parse_texts(
     (Path(controller.table.__file__).parent / "texts" / "en.toml").read_text("utf-8")
 )
 STEP_US = 500_000
+OTHER = f.Declared("S2", f.Role.CASINO_SUPERVISOR)
+"""Who is called when the supervisor at the table may not decide."""
 SPOTS = {"ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "6CB": "six_card"}
 
 
@@ -308,7 +310,7 @@ class Finger:
         for _ in range(most):
             self.seen.append(self.table.lines)
             word = self.words[0]
-            if opened and self.table.lines[0].startswith("READY"):
+            if opened and self.table.phase() is Phase.IDLE:
                 return
             opened = opened or self.placed
             self.do(word)
@@ -318,7 +320,7 @@ class Finger:
         table = self.table
         match word:
             case "RIDE":
-                decision = int(table.lines[0].split()[1])
+                decision = int(table.lines[2][0])
                 assert table.lamps[self.seat - 1] == "your turn"
                 table.press("BACK" if self.back(self.seat, decision) else "RIDE")
             case "PLAY":
@@ -348,6 +350,10 @@ class Finger:
         plain: dict[str, tuple[object, ...]] = {"31": (1,), "36": (1,), "62": (self.seat,)}
         arguments = self.rules[code](self.seat) if code in self.rules else plain.get(code, ())
         self.table.menu(code, *arguments)
+        if self.table.lines[2] == "OTHER SUPERVISOR":
+            home, self.table.core.positions.supervisor = self.table.core.positions.supervisor, OTHER
+            self.table.menu(code, *arguments)
+            self.table.core.positions.supervisor = home
         self.middle_open |= code == "25"
 
     def bet(self) -> None:
@@ -378,8 +384,7 @@ class Finger:
         self.table.packet([self.deck.pop() for _ in range(size)])
 
     def chips(self) -> None:
-        """Put chips right as line 2 and 3 say; CLEAR shows the question under a notice."""
-        self.table.press(*["CLEAR"] * 8)
+        """Put chips right as line 2 and 3 say."""
         table, seat = self.table, self.seat
         words, question = table.lines[1].split(), table.lines[2]
         if table.lines[1].startswith("POT"):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from controller.rules.cards import Card
+from controller.rules.engine.state import Phase
 from drivers.readings import CardEvent, CardRead, SealedCard, SpotLost
 from tests.clauses.tables import SHUFFLER, base, table
 from tests.table.finger import Finger, finger
@@ -111,7 +112,7 @@ def play(hand: Finger, rng: random.Random, moments: set[int]) -> None:
     rounds = 0
     for n in range(400):
         hand.seen.append(hand.table.lines)
-        if hand.table.lines[0].startswith("READY") and hand.placed:
+        if hand.table.phase() is Phase.IDLE and hand.placed:
             rounds += 1
             break
         if n in moments:

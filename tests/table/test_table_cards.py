@@ -229,7 +229,7 @@ def test_a_card_device_that_is_not_ready_holds_opening_and_deal_but_no_decision(
     table_.press("OPEN")
     assert table_.told() == f.BetsOpened()
     table_.feed(StateReported("shoe", DeviceState.UNKNOWN, None, 0))
-    assert table_.lines[3] == "WAIT"
+    assert table_.lines[3] == "WAIT END"
     assert table_.lines[2] == "PLACE YOUR BETS"
 
 

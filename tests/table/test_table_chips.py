@@ -96,7 +96,7 @@ def test_a_tag_that_is_no_live_chip_never_counts_and_is_told(
     bad = Uid("E004FFFF00000000") if chip is None else table_.tag(chip)
     table_.lay(3, "1", frozenset((bad, table_.tag(FakeChip(500)))))
     assert wagers(table_) == [f.WagerRead(3, "1", 500)]
-    assert table_.lines[2] == told
+    assert table_.lines[0] == told
     assert table_.lamps[2] == "fault"
     alarms = [e for e in table_.core.outbox if isinstance(e, fx.RaiseAlarm)]
     assert [(a.code.split()[0], a.seat) for a in alarms] == [("tag", 3)]
@@ -105,18 +105,18 @@ def test_a_tag_that_is_no_live_chip_never_counts_and_is_told(
 
 
 def test_clear_takes_away_everything_that_reads_the_same() -> None:
-    """Three spots, one line: a CLEAR that seems to do nothing leaves the question covered."""
+    """Three spots, one line: a CLEAR that changes nothing looks like a key that failed."""
     table_ = betting(placed=False).table
     for number, spot in enumerate(("1", "2", "$")):
         table_.lay(3, spot, frozenset({Uid(f"E004FFFF0000000{number}")}))
     table_.lay(4, "1", frozenset({Uid("E004FFFF00000009")}))
-    assert table_.lines[2] == "SEAT 4: NO CHIP"
+    assert table_.lines[0] == "SEAT 4: NO CHIP"
     table_.press("CLEAR")
-    assert table_.lines[2] == "SEAT 3: NO CHIP"
+    assert table_.lines[0] == "SEAT 3: NO CHIP"
     table_.press("CLEAR")
-    assert table_.lines[2] == "PLACE YOUR BETS"
+    assert table_.lines[0] == "BETS OPEN        R 1"
     table_.press("CLEAR")
-    assert table_.lines[2] == "PLACE YOUR BETS"
+    assert table_.lines[0] == "BETS OPEN        R 1"
 
 
 def test_promotional_tokens_count_in_the_nsw_book() -> None:
@@ -131,7 +131,7 @@ def test_a_tag_on_two_spots_counts_on_neither_until_one_is_clear() -> None:
     table_.lay(3, "1", frozenset((uid,)))
     table_.feed(TagOnTwoSpots(uid, (table_.antenna(3, "1"), table_.antenna(4, "2")), 0))
     assert wagers(table_)[-1] == f.WagerRead(3, "1", 0)
-    assert table_.lines[2] == "SEAT 3: CHIP TWICE"
+    assert table_.lines[0] == "SEAT 3: CHIP TWICE"
     table_.lay(4, "2", frozenset((table_.tag(FakeChip(100)),)))
     assert wagers(table_)[-2:] == [f.WagerRead(3, "1", 500), f.WagerRead(4, "2", 100)]
 
@@ -250,7 +250,8 @@ def test_a_sweep_that_never_answers_gives_the_held_card_to_the_engine_as_it_came
     assert table_.core.wake_us == table_.now_us + 60_000_000
     table_.wait(60_000_000)
     assert type(table_.told()) is f.CardDrawn
-    assert table_.lines[2:] == ("SENSORS SILENT", "CLOSE DEAL")
+    assert table_.lines[0] == "SENSORS SILENT"
+    assert table_.lines[2:] == ("CARD OUT BEFORE CALL", "CLOSE DEAL")
     table_.press("CLOSE")
     assert table_.lines[3] == "DEAL"
 
@@ -302,7 +303,7 @@ def test_a_supervisor_lets_the_round_go_on_over_a_lost_sensor() -> None:
     table_.press("COMM1")
     assert table_.lines[2] == "SENSOR DOWN: SEAT 5"
     table_.as_supervisor("52", 5, 4)
-    assert table_.told() == f.SeatRuled(5, "stays live", "console")
+    assert table_.told() == f.BreachNoted((5,), "sensor lost: wager stays live")
     assert table_.lines[3] == "COMM1"
 
 

@@ -68,6 +68,7 @@ CODES: list[tuple[str, object]] = [
     ("57 53", f.OrderDirected((5, 3), "console")),
     ("58 1 0", f.OutcomeInvalidated("disruption")),
     ("58 2 26", f.OutcomeInvalidated("fraud", (2, 6))),
+    ("59", f.RulingSeconded()),
     ("61 3", f.DisputeRaised(3, "console")),
     ("62 3", f.DisputeDecided(3, "console")),
     ("63 1841 3 17500", f.PayCorrected(1841, 3, 17500, "console")),

@@ -57,7 +57,7 @@ def test_a_late_progressive_wager_is_told_and_taking_it_away_is_not() -> None:
     while not hand.table.lines[0].startswith("DECISION"):
         hand.do(hand.words[0])
     sensor(hand.table, 4, True)
-    assert hand.table.lines[2] == "SEAT 4: NO CREDIT"
+    assert hand.table.lines[0] == "SEAT 4: NO CREDIT"
     hand.table.press("CLEAR")
     sensor(hand.table, 4, False)
     assert hand.table.lines[2] == "1: BACK OR RIDE?"
@@ -99,7 +99,7 @@ def test_a_full_acceptor_is_disabled_and_one_credit_too_many_is_not_taken() -> N
     before = len(hand.table.log)
     hand.table.credit(1, 6)
     assert AcknowledgeCredit(1, 6) not in hand.table.log[before:]
-    assert hand.table.lines[2] == "SEAT 1: NO CREDIT"
+    assert hand.table.lines[0] == "SEAT 1: NO CREDIT"
 
 
 def test_a_credit_after_the_call_goes_back_and_the_acceptor_is_dark_at_once() -> None:
@@ -162,7 +162,7 @@ def test_after_a_restart_a_chip_in_the_box_closes_its_credit() -> None:
 def test_a_credit_in_doubt_waits_for_the_supervisor() -> None:
     table_ = restarted()
     table_.feed(acceptors(DeviceState.READY, "E-ACC-003"))
-    assert table_.lines[2] == "SEAT 4: CREDIT LOST"
+    assert table_.lines[0] == "SEAT 4: CREDIT LOST"
     assert credits_read(table_) == []
     table_.menu("52")
     assert table_.lines[2] == "TURN THE KEY"

@@ -89,7 +89,7 @@ def test_a_lifted_wager_that_loses_is_owed_and_closed_by_the_supervisor() -> Non
     table_ = until(hand, "BETS CLOSED")
     hand.do("DEAL")
     table_.put(5, "$", 0)
-    assert table_.lines[2] == "SEAT 5: CHIPS GONE"
+    assert table_.lines[0] == "SEAT 5: CHIPS GONE"
     table_.press("CLEAR")
     until(hand, "SHOW")
     hand.do("SHOW")
@@ -121,17 +121,51 @@ def test_a_card_before_the_call_locks_and_asks_for_the_call() -> None:
     assert nets(table_) == {2: 3000, 5: -1500}
 
 
-def test_a_mis_pay_is_told_until_it_is_cleared() -> None:
+def test_a_mis_pay_is_confirmed_by_a_second_person_and_told_until_it_is_cleared() -> None:
     hand = mbs3()
     hand.play()
     table_ = hand.table
-    table_.as_supervisor("63", 1, 2, 5000)
-    assert table_.lines[2] == "SEAT 2 +10"
+    table_.menu("63", 1, 2, 5000)
+    assert table_.lines == (
+        "STOP             R 1", "SEAT 2  ANSWER 4 1", "PAY 10 MORE?", "KEY MENU 51",
+    )  # fmt: skip
+    table_.as_supervisor("51", 4)
+    assert table_.lines[0] == "SEAT 2 PAY +10"
     hand.menu("36")
     table_.press("OPEN")
-    assert table_.lines[2] == "SEAT 2 +10"
+    assert table_.lines[0] == "SEAT 2 PAY +10"
+    assert table_.lines[2] == "PLACE YOUR BETS"
     table_.press("CLEAR")
-    assert table_.lines[2] != "SEAT 2 +10"
+    assert table_.lines[0] == "BETS OPEN        R 2"
+
+
+def test_a_supervisor_who_reports_a_mis_pay_needs_the_dealer_to_agree() -> None:
+    hand = mbs3()
+    hand.play()
+    table_ = hand.table
+    table_.as_supervisor("63", 1, 2, 9000)
+    assert table_.lines[2:] == ("NEEDS SECOND PERSON", "MENU 59 KEY MENU 51")
+    table_.turn_key(True)
+    table_.menu("59")
+    assert table_.lines[2] == "ANOTHER PERSON"
+    table_.turn_key(False)
+    table_.menu("59")
+    assert table_.lines[0] == "SEAT 2 TAKE -30"
+
+
+@pytest.mark.parametrize(("cents", "told"), [(500, "S2 $ PAY +5"), (2500, "S2 $ TAKE -15")])
+def test_chips_that_are_not_the_pay_are_told_with_amount_and_direction(
+    cents: int, told: str
+) -> None:
+    hand = mbs3()
+    until(hand, "SEAT 2")
+    until(hand, "SHOW")
+    for key in ("SHOW", "PAID", "SHOW"):
+        hand.do(key)
+    hand.table.put(2, "$", 1000 + cents)  # 10 is due beside the wager of 10
+    assert hand.table.lines[0] == told
+    hand.table.put(2, "$", 2000)
+    assert hand.table.lines[0] == "SETTLEMENT       R 1"
 
 
 def test_envy_after_a_seat_is_paid_is_told_as_a_notice() -> None:
@@ -142,7 +176,7 @@ def test_envy_after_a_seat_is_paid_is_told_as_a_notice() -> None:
     hand.do("SHOW")  # seat 5
     hand.do("PAID")
     hand.do("SHOW")  # seat 2: a straight flush triggers envy for seat 5, which is paid already
-    assert hand.table.lines[2] == "SEAT 5 ENVY 300"
+    assert hand.table.lines[0] == "SEAT 5 ENVY 300"
     # 200 to 1 on three wagers of 10.
     assert hand.table.lines[1] == "SEAT 2  PAY 6,000.00"
     hand.play()
@@ -157,7 +191,7 @@ def test_envy_for_two_hands_is_told_as_one_sum() -> None:
     until(hand, "SHOW")
     for key in ("SHOW", "PAID", "SHOW", "PAID", "SHOW"):  # seats 5 and 3 are paid, 2 is opened
         hand.do(key)
-    assert hand.table.lines[2] == "SEAT 5 ENVY 600"
+    assert hand.table.lines[0] == "SEAT 5 ENVY 600"
     hand.play()
     assert nets(hand.table)[5] == -1500 - 100 + 2 * 30_000
 
@@ -166,7 +200,7 @@ def test_a_late_wager_is_told_and_never_counts() -> None:
     hand = mbs3()
     table_ = until(hand, "BETS CLOSED")
     table_.put(4, "1", 1000)
-    assert table_.lines[2] == "SEAT 4: LATE BET"
+    assert table_.lines[0] == "SEAT 4: LATE BET"
     table_.put(4, "1", 0)
     assert table_.lines[2] == "NEXT: SEAT 2"
     hand.play()
@@ -218,10 +252,10 @@ def test_a_dead_display_is_only_flagged() -> None:
 def test_the_cabinet_door_is_told_and_alarmed() -> None:
     table_ = Table(table("PP6").state)
     table_.feed(SwitchRead("pins", "door", True, 0))
-    assert table_.lines[2] == "CABINET DOOR OPEN"
+    assert table_.lines[0] == "CABINET DOOR OPEN"
     assert table_.core.outbox == [fx.RaiseAlarm("door", None, "", "house rule")]
     table_.feed(SwitchRead("pins", "door", False, 0))
-    assert table_.lines[2] != "CABINET DOOR OPEN"
+    assert table_.lines[0] != "CABINET DOOR OPEN"
 
 
 # --- orders are wholes -------------------------------------------------------------------------

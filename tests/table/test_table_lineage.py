@@ -72,7 +72,8 @@ def test_chips_of_one_seat_at_another_that_bets_too_warn_and_nothing_else() -> N
     table_ = hand.table
     bet(table_, 2)
     bet(table_, 6, had[2])
-    assert table_.lines[2:] == ("SEAT 6: CHIPS OF 2", "CLOSE"), "no block: line 4 goes on"
+    assert table_.lines[0] == "SEAT 6: CHIPS OF 2"
+    assert table_.lines[2:] == ("NO MORE BETS?", "CLOSE"), "no block: line 4 goes on"
     assert alarms(table_)[0] == ("chip lineage", 6, "1 of seat 2", "NSW-5.5")
     assert table_.core.state.spots[6, "$"] == 1000
     table_.press("CLOSE")
@@ -113,7 +114,7 @@ def test_it_does_not_matter_who_bets_first() -> None:
     bet(table_, 6, had[2])
     assert alarms(table_) == [], "seat 2 does not play: its player may have moved"
     bet(table_, 2)
-    assert table_.lines[2] == "SEAT 6: CHIPS OF 2"
+    assert table_.lines[0] == "SEAT 6: CHIPS OF 2"
 
 
 def test_chips_paid_onto_the_spot_count_as_well() -> None:
@@ -164,8 +165,9 @@ def test_chips_that_were_down_before_the_opening_are_told_at_it() -> None:
     bet(table_, 6, had)
     assert alarms(table_) == []
     hand.placed = True
-    until(hand, "BETS OPEN")
-    assert table_.lines[2] == "SEAT 6: CHIPS OF 2"
+    while table_.phase() is not Phase.BETTING:
+        hand.do(hand.words[0])
+    assert table_.lines[0] == "SEAT 6: CHIPS OF 2"
 
 
 def test_the_last_rounds_warning_goes_with_the_next_opening() -> None:
@@ -173,7 +175,7 @@ def test_the_last_rounds_warning_goes_with_the_next_opening() -> None:
     table_ = hand.table
     bet(table_, 2)
     bet(table_, 6, had[2])
-    assert table_.lines[2] == "SEAT 6: CHIPS OF 2"
+    assert table_.lines[0] == "SEAT 6: CHIPS OF 2"
     hand.deck = list(table("NSW", {2: "2c4d7h", 6: "3c5d9h"}, "JsKs").deck)
     hand.play()
     until(hand, "BETS OPEN")

@@ -125,7 +125,7 @@ def test_after_the_grace_a_wager_is_late() -> None:
     table_.wait(1_500 * MS)
     assert table_.phase() is Phase.LOCKED
     table_.put(5, "$", 2500)
-    assert table_.lines[2] == "SEAT 5: LATE BET"
+    assert table_.lines[0] == "SEAT 5: LATE BET"
 
 
 def test_chips_that_change_at_the_end_of_the_grace_are_uncertain() -> None:
@@ -150,7 +150,7 @@ def test_in_the_grace_the_acceptors_stay_open_and_a_card_waits() -> None:
     orders = table_.wait(1_500 * MS)
     assert table_.enabled == frozenset()
     table_.credit(5, 1)
-    assert table_.lines[2] == "SEAT 5: NO CREDIT"
+    assert table_.lines[0] == "SEAT 5: NO CREDIT"
     (order,) = [o for o in orders if isinstance(o, SweepAntennas)]
     table_.answer(order)
     assert isinstance(table_.told(), f.UnknownCardSeen)
@@ -168,7 +168,7 @@ def test_a_progressive_wager_during_the_sweep_is_late() -> None:
     table_.answer(order)
     assert table_.phase() is Phase.LOCKED
     assert "progressive" not in table_.core.state.seats[5].locked
-    assert table_.lines[2] == "SEAT 5: NO CREDIT"
+    assert table_.lines[0] == "SEAT 5: NO CREDIT"
 
 
 def test_it_counts_if_the_call_comes_to_nothing() -> None:

@@ -25,7 +25,7 @@ def test_nsw_from_a_shoe_needs_check_shuffle_and_cut_and_line_four_says_so() -> 
     # Three tens pay 3 to 1 on three wagers of 10; seat 3 kept 1 and $ and lost both.
     assert nets(dealer.table) == {1: 9000, 3: -4000}
     fourth = [lines[3] for lines in dealer.seen]
-    assert fourth[:5] == ["MENU 31", "MENU 36", "MENU 33", "OPEN", "WAIT"]
+    assert fourth[:5] == ["MENU 31", "MENU 36", "MENU 33", "OPEN", "WAIT END"]
 
 
 def test_nsw_from_a_shuffler_burns_the_bottom_card() -> None:

@@ -30,7 +30,7 @@ def safe(game: str) -> Finger:
 
 
 def opened(hand: Finger) -> Table:
-    while not hand.table.lines[0].startswith("BETS OPEN"):
+    while hand.table.phase() is not Phase.BETTING:
         hand.do(hand.words[0])
     return hand.table
 
@@ -64,7 +64,7 @@ def test_a_wager_on_a_sensor_is_refused_told_and_contributes_nothing() -> None:
     table_ = opened(hand)
     hand.bet()
     sensor(table_, 2, True)
-    assert table_.lines[2] == "SEAT 2: PROG CLOSED"
+    assert table_.lines[0] == "SEAT 2: PROG CLOSED"
     alarm = fx.RaiseAlarm("progressive closed", 2, "safe mode", "MBS3-3.5")
     assert alarm in table_.core.outbox
     sensor(table_, 2, False)
@@ -79,7 +79,7 @@ def test_a_wager_that_lay_on_its_sensor_before_the_opening_is_told_at_it() -> No
     hand = safe("MBS3")
     sensor(hand.table, 5, True)
     table_ = opened(hand)
-    assert table_.lines[2] == "SEAT 5: PROG CLOSED"
+    assert table_.lines[0] == "SEAT 5: PROG CLOSED"
     assert table_.core.state.credits.get(5, 0) == 0
 
 
@@ -89,7 +89,7 @@ def test_a_credit_is_given_back() -> None:
     hand.bet()
     assert table_.enabled == frozenset()
     table_.credit(2, 1)
-    assert table_.lines[2] == "SEAT 2: PROG CLOSED"
+    assert table_.lines[0] == "SEAT 2: PROG CLOSED"
     assert table_.enabled == frozenset()
     hand.play()
     assert contributions(table_) == []
@@ -100,7 +100,7 @@ def test_chips_on_a_progressive_spot_go_back_and_are_not_locked() -> None:
     table_ = opened(hand)
     hand.bet()
     table_.put(2, "progressive", 100)
-    assert table_.lines[2] == "SEAT 2 BACK 1"
+    assert table_.lines[0] == "SEAT 2 BACK 1"
     table_.press("CLEAR", "CLOSE")
     assert table_.phase() is Phase.LOCKED
     assert "progressive" not in table_.core.state.seats[2].locked

@@ -57,6 +57,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "dealer ante": Reason("the dealer's ante does not lie on the pot", "open"),
     "place bets": Reason("no seat has a wager yet", "open"),
     "place bets no progressive": Reason("no seat has a wager yet; no progressive", "open"),
+    "nobody": Reason("nobody is in the round: the dealer ends it", "round"),
     "unequal": Reason("the wagers of seat {seat} are not valid", EQUAL),
     "close": Reason("the dealer has not called no more bets", "close"),
     "selection": Reason("the magic card is being drawn", "close"),
@@ -100,6 +101,16 @@ REASONS: Final[Mapping[str, Reason]] = {
     "frozen deck_count": Reason(_FROZEN + "the deck count is wrong", "deck"),
     "frozen dealt_incorrectly": Reason(_FROZEN + "dealt incorrectly", "deal"),
     "frozen exposed_cards": Reason(_FROZEN + "cards were exposed", "deal"),
+    "frozen count": Reason(_FROZEN + "the cards are to be counted", "deck"),
+    "frozen second": Reason(
+        "a ruling takes back what was paid: a second person must agree", "round"
+    ),
+    "frozen reported count": Reason(
+        _FROZEN + "{about} cards are reported, the card device dealt {detail}", "deal"
+    ),
+    "frozen closed round": Reason(_FROZEN + "a wrong count in a closed round", "round"),
+    "frozen pay more": Reason(_FROZEN + "seat {seat} was paid too little", "round"),
+    "frozen take back": Reason(_FROZEN + "seat {seat} was paid too much", "round"),
     "frozen community_count": Reason(_FROZEN + "the dealer's card count is wrong", "community"),
     "frozen player_card_count": Reason(_FROZEN + "the card count of seat {seat} is wrong", "deal"),
     "frozen hand_dealt_no_wager": Reason(_FROZEN + "a hand without a wager was dealt", "deal"),

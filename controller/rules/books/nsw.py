@@ -156,4 +156,5 @@ BOOK: Final = Book(
     one_hand_clause="NSW-5.5",
     shuffle_clause="NSW-4.1",
     deck_check_clause="NSW-3.4",
+    closing_clause="NSW-14.8",
 )

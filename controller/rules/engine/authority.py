@@ -24,7 +24,6 @@ AUTHORITY: Final[dict[type[f.What], tuple[frozenset[f.Role], str]]] = {
     f.SupervisorRuled: (_SUPERVISORS, "NSW-14.12"),
     f.SeatRuled: (_SUPERVISORS, "NSW-14.12"),
     f.DisputeDecided: (_SUPERVISORS, "NSW-14.12"),
-    f.PayCorrected: (_SUPERVISORS, "NSW-14.12"),
     f.CardCorrected: (_SUPERVISORS, "NSW-9.4"),
 }
 """Facts that only somebody with this role may declare, and the clause that says so."""

@@ -18,8 +18,9 @@ from controller.rules.engine.common import (
     reading,
 )
 from controller.rules.engine.deal import DEALER, must_cut, next_place
-from controller.rules.engine.export import money_settings
+from controller.rules.engine.export import money_settings, with_result
 from controller.rules.engine.irregular import happened, note
+from controller.rules.engine.settlement import close_round
 from controller.rules.engine.state import Phase, Seat, TableState
 from controller.rules.money import format_cents
 from controller.rules.wagers import broken_clauses
@@ -114,6 +115,7 @@ def _fresh_round(state: TableState, limits: tuple[int | None, int | None]) -> Ta
         idle=state.idle,
         history=state.history,
         disputes=state.disputes,
+        decided_by=tuple(d for d in state.decided_by if d[0] in state.disputes),
         awards=kept_awards(state),
     )
     return replace(kept, notes=state.notes[-NOTES_KEPT:])
@@ -313,6 +315,23 @@ def _check_printed(state: TableState, number: int) -> None:
         within = f"{format_cents(limit.least)} to {format_cents(limit.most)}"
         said = f"seat {number}: {spot} holds {format_cents(cents)}, the limits are {within}; "
         raise Refusal(f"{said}correct or leave out", limit.clause)
+
+
+def round_called_off(state: TableState, _what: f.RoundCalledOff, _: f.Fact) -> Step:
+    """Nobody bets, or the last player took the wagers back: the round ends as it began."""
+    clause = state.rules.book.round_clauses.round
+    betting = _betting(state) if state.phase is Phase.BETTING else list(state.live)
+    if betting:
+        raise Refusal(f"seat {betting[0]} has a wager: the round is played", clause)
+    effects: list[fx.Effect] = []
+    if state.phase is Phase.BETTING:
+        for number in range(1, state.rules.table.seats + 1):
+            wagers = wagers_of(state, number)
+            effects += [_returned(state, number, s, c) for s, c in wagers.items()]
+    if state.rules.book.progressive is not None:
+        effects += [fx.ArmAcceptor(n, False) for n in range(1, state.rules.table.seats + 1)]
+    state, closed = close_round(with_result(replace(state, credits={})))
+    return state, (*effects, *closed)
 
 
 def _betting(state: TableState) -> list[int]:

@@ -14,9 +14,17 @@ from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.awards import PROGRESSIVE, withdrawn
-from controller.rules.engine.common import Refusal, Step, in_round, person, with_seat
+from controller.rules.engine.common import (
+    Refusal,
+    Step,
+    in_round,
+    is_supervisor,
+    person,
+    with_seat,
+)
 from controller.rules.engine.deal import assign, open_cards
 from controller.rules.engine.export import paid_nets, settled_so_far
+from controller.rules.engine.freezing import CONFIRM, freeze
 from controller.rules.engine.settlement import (
     finish_if_known,
     next_step,
@@ -27,8 +35,9 @@ from controller.rules.engine.settlement import (
     tell_claims,
     to_open,
 )
-from controller.rules.engine.state import Archive, TableState
+from controller.rules.engine.state import Archive, Phase, TableState
 from controller.rules.errors import RecordError
+from controller.rules.money import format_cents
 from controller.rules.settle import settle
 
 
@@ -72,13 +81,26 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
 
 
 def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step:
-    """A mis-pay is a new fact beside the closed round: the round itself is never touched."""
+    """A mis-pay found after the round: a question until a second person has confirmed it."""
+    if state.phase is Phase.VOIDING:
+        raise Refusal("end the round first", state.rules.book.round_clauses.round)
+    place, difference = _mis_pay(state, what)
+    archive = state.history[place]
+    todo = "pay" if difference > 0 else "take back"
+    question = (
+        f"Round {archive.round_no}, seat {what.seat}: {format_cents(what.paid_cents)} was paid; "
+        f"{todo} {format_cents(abs(difference))}?"
+    )
+    return _ask_second(state, question, what, fact)
+
+
+def _mis_pay(state: TableState, what: f.PayCorrected) -> tuple[int, int]:
+    """Where the round is kept, and what is still due to the seat (or from it, if negative)."""
     clause = state.rules.book.round_clauses.round
     kept = {archive.round_no: i for i, archive in enumerate(state.history)}
     if what.round_no not in kept:
         raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
-    i = kept[what.round_no]
-    archive = state.history[i]
+    archive = state.history[kept[what.round_no]]
     rows = [row for row in archive.standing[1]["seats"] if row["seat"] == what.seat]
     if not rows or rows[0]["net"] is None:
         raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
@@ -86,10 +108,35 @@ def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step
     difference -= sum(cents for seat, cents, _ in archive.corrections if seat == what.seat)
     if difference == 0:
         raise Refusal("the seat was paid what it is due", clause)
-    entry = (what.seat, difference, f"{person(fact)}: {what.note}")
+    return kept[what.round_no], difference
+
+
+def difference(state: TableState, what: f.PayCorrected) -> int:
+    """What a reported mis-pay adds to what the seat was handed; 0 once it is put right."""
+    try:
+        return _mis_pay(state, what)[1]
+    except Refusal:
+        return 0
+
+
+def _ask_second(
+    state: TableState, question: str, what: f.CountFound | f.PayCorrected, fact: f.Fact
+) -> Step:
+    by = person(fact)
+    proposed = ("confirmed", by) if is_supervisor(fact) else None
+    return freeze(state, question, CONFIRM, by=by, report=what, proposed=proposed)
+
+
+def carry_out(state: TableState, what: f.CountFound | f.PayCorrected, who: str) -> Step:
+    """What two people say about a closed round is added beside it."""
+    if isinstance(what, f.CountFound):
+        return _count_confirmed(state, what, who)
+    place, cents = _mis_pay(state, what)
+    archive = state.history[place]
+    entry = (what.seat, cents, f"{who}: {what.note}")
     fixed = replace(archive, corrections=(*archive.corrections, entry))
-    history = (*state.history[:i], fixed, *state.history[i + 1 :])
-    effect = fx.PayDifference(what.round_no, what.seat, difference)
+    history = (*state.history[:place], fixed, *state.history[place + 1 :])
+    effect = fx.PayDifference(what.round_no, what.seat, cents)
     return replace(state, history=history), (effect,)
 
 
@@ -103,29 +150,57 @@ def _due(row: Any) -> int:
 def count_found_after(state: TableState, what: f.CountFound, fact: f.Fact) -> Step:
     """A wrong count noticed after the round but before the next opening call (AMB-V07).
 
-    The closed round stays as it is; if its book voids it, the money goes back by corrections.
+    The closed round stays as it is; if its book voids it, two people have the money go back.
     """
+    record, result = _recounted(state, what)
+    archive = state.history[-1]
+    if result["house_net"] is None:
+        question = (
+            f"Round {archive.round_no}: {result['question']} Let it stand, or correct the pay."
+        )
+        return freeze(state, question, ("resume",), by=person(fact), report=what)
+    changes = _differences(archive, result)
+    if not changes:
+        raise Refusal("the result stands", state.rules.book.round_clauses.round)
+    where = "community cards" if what.seat is None else f"seat {what.seat}"
+    counted = _cards_in(record, what.seat)
+    question = (
+        f"Round {archive.round_no} is closed. {where}: {what.count} cards reported, the record "
+        f"has {counted}. Take back what was paid ({', '.join(result['clauses'])})?"
+    )
+    return _ask_second(state, question, what, fact)
+
+
+def _recounted(state: TableState, what: f.CountFound) -> tuple[Any, Any]:
+    """The last closed round as it would be with this count: its record and its settlement."""
     clause = state.rules.book.round_clauses.round
     if not state.history or state.history[-1].round_no != state.round_no:
         raise Refusal("there is no round that this could be about", clause)
-    archive = state.history[-1]
     row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
     if what.seat is not None:
         row |= {"type": "player_card_count", "seat": what.seat}
-    standing = archive.standing[0]
+    standing = state.history[-1].standing[0]
     played = standing["round"]
     record = {**standing, "round": {**played, "events": [*played["events"], row]}}
     try:
-        result = settle(decode_record(record))
+        return record, settle(decode_record(record))
     except RecordError as error:
         raise Refusal(error.problem, clause) from None
-    if result["house_net"] is None:
-        return state, (fx.AskSupervisor(result["question"], ("let it stand", "correct the pay")),)
+
+
+def _cards_in(record: Any, seat: int | None) -> int:
+    if seat is None:
+        return len(record["round"].get("community") or ())
+    rows = [row for row in record["round"]["seats"] if row["seat"] == seat]
+    return len(rows[0]["cards"]) if rows else 0
+
+
+def _count_confirmed(state: TableState, what: f.CountFound, who: str) -> Step:
+    archive = state.history[-1]
+    record, result = _recounted(state, what)
     changes = _differences(archive, result)
-    if not changes:
-        raise Refusal("the result stands", clause)
     entries = tuple(
-        (seat, cents, f"{person(fact)}: {', '.join(result['clauses'])}") for seat, cents in changes
+        (seat, cents, f"{who}: {', '.join(result['clauses'])}") for seat, cents in changes
     )
     fixed = replace(
         archive, corrections=(*archive.corrections, *entries), ruled_anew=(record, result)

@@ -30,7 +30,7 @@ from controller.rules.engine.deal import (
     uses_packets,
 )
 from controller.rules.engine.export import settled_so_far
-from controller.rules.engine.freezing import CARD_FAULT, freeze
+from controller.rules.engine.freezing import CARD_FAULT, freeze, with_extra
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Phase, TableState
 
@@ -38,6 +38,8 @@ from controller.rules.engine.state import Phase, TableState
 def first_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
     """The first card out starts the deal; without a shuffle it is not accepted."""
     table = state.rules.table
+    if not state.live:
+        return _card_for_nobody(state)
     if not state.deck.device_ready:
         raise Refusal("the shuffler has not completed a cycle", "NSW-13.1")
     if state.deck.suspect:
@@ -77,15 +79,19 @@ def card_before_close(
     before = state
     state, locked = locked_by_card(state, fact)
     if not state.seats:
-        # Nobody has a wager: there is no round, and the deck is no longer whole.
-        clause = state.rules.book.round_clauses.close
-        alarm = fx.RaiseAlarm("card without a wager", None, "shuffle again", clause)
-        unshuffled = replace(before.deck, shuffled=False, cut=False)
-        return replace(before, deck=unshuffled), (alarm, fx.Prompt("shuffle"))
+        return _card_for_nobody(before)
     if state.phase is not Phase.LOCKED:
         return state, locked
     state, effects = first_card(state, what, fact)
     return state, (*locked, *effects)
+
+
+def _card_for_nobody(state: TableState) -> Step:
+    """Nobody has a wager: no round is dealt, and the deck is no longer whole."""
+    clause = state.rules.book.round_clauses.close
+    alarm = fx.RaiseAlarm("card without a wager", None, "shuffle again", clause)
+    deck = replace(state.deck, shuffled=False, cut=False)
+    return replace(state, deck=deck), (alarm, fx.Prompt("shuffle"))
 
 
 def dealt(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
@@ -172,9 +178,8 @@ def excess_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, _: f.F
     if other := _other_deck(state, what):
         return freeze(state, other, ("confirmed", "resume"), ev.ForeignCard())
     cards = what.cards if isinstance(what, f.PacketDispensed) else (what.card,)
-    if state.frozen is not None:
-        frozen = replace(state.frozen, extra=(*state.frozen.extra, cards))
-        return replace(state, frozen=frozen), (fx.Prompt("frozen", detail=frozen.question),)
+    if state.frozen is not None and (known := with_extra(state.frozen, cards)) is not None:
+        return replace(state, frozen=known), (fx.Prompt("frozen", detail=known.question),)
     clause = state.rules.book.round_clauses.excess
     event = ev.DealtIncorrectly(any_handled(state))
     question = f"One card too many is out ({clause})."
@@ -205,7 +210,7 @@ def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
         return state, ()
     locked = seat.locked.get(what.spot, 0)
     allowed = 0 if what.spot in seat.emptied else locked
-    if seat.opened is not None and not seat.settled and what.cents > before:
+    if seat.opened is not None and not seat.settled and what.cents > min(before, allowed):
         return state, _paid_on_the_spot(state, what, allowed)
     if what.cents > allowed and not _correcting(state, what.seat):
         return state, _late(what.seat, what.spot, what.cents - allowed, clauses.late_wager)
@@ -216,7 +221,7 @@ def wager_moved(state: TableState, what: f.WagerRead, _: f.Fact) -> Step:
 
 def wager_while_frozen(state: TableState, what: f.WagerRead, fact: f.Fact) -> Step:
     """Chips move while the supervisor is asked: late only if the bets were closed before."""
-    if state.frozen is not None and state.frozen.phase is Phase.BETTING:
+    if state.frozen is not None and state.frozen.phase in (Phase.BETTING, Phase.IDLE):
         credits_only(state, what.spot, what.cents)
         return replace(state, spots={**state.spots, (what.seat, what.spot): what.cents}), ()
     return wager_moved(state, what, fact)
@@ -242,7 +247,8 @@ def _paid_on_the_spot(state: TableState, what: f.WagerRead, stake: int) -> tuple
     due, paid = row["wagers"].get(what.spot, {}).get("win"), what.cents - stake
     if due is None or due == paid or row.get("payout_cap_reduction"):
         return ()
-    return (fx.Prompt("pay", what.seat, f"{what.spot}: paid {paid}, due {due}"),)
+    said = f"{what.spot}: paid {paid}, due {due}"
+    return (fx.Prompt("pay", what.seat, said, due - paid),)
 
 
 def _late(number: int, spot: str, cents: int, clause: str) -> tuple[fx.Effect, ...]:

@@ -28,6 +28,8 @@ class Prompt:
     code: str
     seat: int | None = None
     detail: str = ""
+    cents: int = 0
+    """What is still to be paid; negative: to be taken back."""
 
 
 @dataclass(frozen=True, slots=True)

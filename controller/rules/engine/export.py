@@ -97,7 +97,8 @@ def record_of(state: TableState, *, only: frozenset[int] | None = None) -> Round
         if isinstance(e, ev.ANY_SEAT) or getattr(e, "seat", None) in (None, *kept)
     ]
     ricochet = state.rules.book.family == "ricochet"
-    community: Cards = () if ricochet else (*state.turned, *([None] * (2 - len(state.turned))))
+    shared = not ricochet and bool(state.seats or state.turned)  # nobody was dealt to: no cards
+    community: Cards = (*state.turned, *([None] * (2 - len(state.turned)))) if shared else ()
     return RoundRecord(
         state.rules.book,
         money_settings(state),

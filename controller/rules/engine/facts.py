@@ -12,7 +12,7 @@ from typing import Literal
 
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import link_facts
-from controller.rules.engine.state import LATER
+from controller.rules.engine.link_facts import LATER
 from controller.rules.hands import Hand
 
 
@@ -61,6 +61,13 @@ class SignShown(What):
     """A sign announces a higher minimum or the closing of the table."""
 
     announces: Literal["higher minimum", "closing"]
+
+
+@dataclass(frozen=True, slots=True)
+class SignRemoved(What):
+    """The table opens again: its closing sign is gone."""
+
+    announces: Literal["closing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,11 @@ class WagerDeclared(What):
 @dataclass(frozen=True, slots=True)
 class BetsClosed(What):
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCalledOff(What):
+    """Nobody is in the round and no card is out: the dealer ends it. No fault of anybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +393,11 @@ class SupervisorRuled(What):
     ruling: Literal["resume", "play on", "void", "confirmed", "misread"]
     note: str = ""
     card: HiddenCard | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RulingSeconded(What):
+    """Another person agrees with the ruling that takes back what was paid."""
 
 
 @dataclass(frozen=True, slots=True)

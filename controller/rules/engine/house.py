@@ -9,7 +9,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import acceptors
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.deal import must_cut, uses_packets
-from controller.rules.engine.freezing import freeze
+from controller.rules.engine.freezing import COUNT, freeze
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Deck, Phase, TableState
 from controller.rules.events import FULL_DECK
@@ -119,7 +119,7 @@ def count_ordered(state: TableState, _what: f.CountOrdered, fact: f.Fact) -> Ste
     state = note(state, fact, f"card count ordered by the {role}")
     if not state.in_play or state.phase is Phase.VOIDING:
         return state, (fx.Prompt("check deck"),)
-    return freeze(state, "The cards are to be counted.", ("resume",))
+    return freeze(state, "The cards are to be counted.", ("resume",), about=COUNT)
 
 
 def shuffler_ready(state: TableState, _what: f.ShufflerReady, _: f.Fact) -> Step:
@@ -131,12 +131,34 @@ def timer_fired(state: TableState, _what: f.TimerFired, _: f.Fact) -> Step:
     if state.phase not in (Phase.IDLE, Phase.BETTING) or any(state.spots.values()):
         return state, (fx.StartTimer("vacancy", state.rules.table.vacancy_ms),)
     deck = replace(state.deck, shuffled=False, cut=False)
-    return replace(state, deck=deck), (fx.Prompt("shuffle"),)
+    return replace(state, deck=deck, vacant=True), (fx.Prompt("shuffle"),)
 
 
 def sign_shown(state: TableState, what: f.SignShown, fact: f.Fact) -> Step:
     signs = {**state.signs, what.announces: fact.at_ms}
     return replace(note(state, fact, f"sign: {what.announces}"), signs=signs), ()
+
+
+def sign_removed(state: TableState, what: f.SignRemoved, fact: f.Fact) -> Step:
+    signs = {name: at for name, at in state.signs.items() if name != what.announces}
+    return replace(note(state, fact, f"sign removed: {what.announces}"), signs=signs), ()
+
+
+def may_close(state: TableState, at_ms: int) -> bool:
+    """A table with players closes only when its sign has stood long enough (NSW-14.8).
+
+    Players are seen by their wagers: one lies there, or the last round had one and the table has
+    not stood empty since.
+    """
+    if not state.rules.book.closing_clause or not occupied(state):
+        return True
+    shown = state.signs.get("closing")
+    return shown is not None and at_ms - shown >= state.rules.table.notice_ms
+
+
+def occupied(state: TableState) -> bool:
+    wagered = any(cents for (seat, _), cents in state.spots.items() if seat)
+    return wagered or (bool(state.seats) and not state.vacant)
 
 
 def limits_changed(state: TableState, what: f.LimitsChanged, fact: f.Fact) -> Step:

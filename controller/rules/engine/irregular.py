@@ -27,19 +27,27 @@ from controller.rules.engine.common import (
     with_seat,
 )
 from controller.rules.engine.deal import (
+    assign,
     expected,
     progress,
     uses_packets,
 )
 from controller.rules.engine.export import money_settings, paid_nets, with_result
-from controller.rules.engine.freezing import CARD_FAULT, freeze
+from controller.rules.engine.freezing import (
+    CARD_FAULT,
+    CONFIRM,
+    ask_next,
+    current,
+    freeze,
+    unanswered,
+)
+from controller.rules.engine.owed import may_decide, new_rulings
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
-from controller.rules.engine.state import Phase, Seat, TableState
+from controller.rules.engine.state import Asked, Phase, Seat, TableState
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
     HoldSeat,
-    Ruling,
     VoidHand,
     VoidRound,
     rule_on,
@@ -47,14 +55,42 @@ from controller.rules.rulings import (
 from controller.rules.wagers import broken_clauses
 
 PLAY_ON_OR_VOID = ("play on", "void")
+SEAT_ANSWERS = ("hand void", "ride", "play on")
 
 
-def happened(state: TableState, event: ev.Event) -> Step:
-    """Add a confirmed event and do what the book says about it."""
-    before = set(_rulings(state))
+def reported(state: TableState, event: ev.Event, fact: f.Fact) -> Step:
+    """What a person says happened: a fact if that is theirs to say now, else a question."""
+    by = person(fact)
+    if may_decide(state, event, fact):
+        return happened(state, event, by)
+    proposed = ("confirmed", by) if is_supervisor(fact) else None
+    return freeze(state, _report(state, event), CONFIRM, event, by=by, proposed=proposed)
+
+
+def _report(state: TableState, event: ev.Event) -> str:
+    """The report beside what the card device counted: that is what the supervisor compares."""
+    device = state.rules.table.card_device
+    dealt = assign(state)
+    match event:
+        case ev.PlayerCardCount(seat, count):
+            return f"Seat {seat}: {count} cards reported, the {device} counted " + str(
+                len(dealt.seats.get(seat, ()))
+            )
+        case ev.CommunityCount(count):
+            shared = len(dealt.community)
+            return f"Community cards: {count} reported, the {device} counted {shared}"
+        case _:
+            name = ev.NAME_OF[type(event)].replace("_", " ")
+            sort = "packets" if uses_packets(state.rules) else "cards"
+            counted = f"{progress(state)} {sort}, the deal has {expected(state)}"
+            return f"Reported: {name}. The {device} counted {counted}"
+
+
+def happened(state: TableState, event: ev.Event, by: str = "") -> Step:
+    """Add a confirmed event and do what the book says about it; ``by`` is who reported it."""
+    found = new_rulings(state, event)
     state = replace(state, events=(*state.events, event))
     effects: list[fx.Effect] = []
-    found = [r for r in _rulings(state) if r not in before]
     for ruling in found:
         if isinstance(ruling, VoidRound):
             return void_round(state, ruling.clause)
@@ -62,14 +98,15 @@ def happened(state: TableState, event: ev.Event) -> Step:
         match ruling:
             case AskSupervisor(_, question):
                 proposal = _proposal(state, event)
-                return freeze(state, question + proposal, _answers(state, event), event)
+                return freeze(state, question + proposal, _answers(state, event), event, by=by)
             case VoidHand(seat, clause):
                 state, more = void_hand(state, seat, clause or "")
                 effects += more
             case HoldSeat(seat, _, question):
-                state = with_seat(state, seat, held=question)
+                open_ = state.seats[seat].held
+                state = with_seat(state, seat, held=open_ or question)
                 effects += [
-                    fx.AskSupervisor(question, ("hand void", "ride", "play on"), seat),
+                    fx.AskSupervisor(question, SEAT_ANSWERS, seat),
                     fx.SetLamp(seat, "fault"),
                     fx.Prompt("held", seat, question),
                 ]
@@ -89,10 +126,6 @@ def _answers(state: TableState, event: ev.Event) -> tuple[str, ...]:
     """Ricochet is played with one ante for all: with another one on the table it cannot go on."""
     wrong_ante = isinstance(event, ev.UnequalWagers) and state.rules.book.family == "ricochet"
     return ONLY_VOID if wrong_ante else PLAY_ON_OR_VOID
-
-
-def _rulings(state: TableState) -> list[Ruling]:
-    return rule_on(state.rules.book.rulings, state.events)
 
 
 def _proposal(state: TableState, event: ev.Event) -> str:
@@ -135,6 +168,9 @@ def void_round(state: TableState, clause: str) -> Step:
         effects.append(fx.WithdrawClaim(state.round_no, seats))
         state = withdrawn(state, seats)
     suspect = state.deck.suspect or any(map(ev.faults_deck, state.events))
+    if state.frozen is not None:
+        left = map(unanswered, (current(state.frozen), *state.frozen.waiting))
+        state = replace(state, notes=(*state.notes, *left))
     state = replace(
         state,
         phase=Phase.VOIDING,
@@ -165,17 +201,17 @@ def void_hand(state: TableState, number: int, clause: str) -> Step:
 # --- what people report ------------------------------------------------------------------------
 
 
-def card_exposed(state: TableState, what: f.CardExposed, _: f.Fact) -> Step:
+def card_exposed(state: TableState, what: f.CardExposed, fact: f.Fact) -> Step:
     if state.rules.table.face_up:
         return replace(state, notes=(*state.notes, "exposed card: cards are dealt face up")), ()
     # The deal ends with its last card; a community card under NSW-12.6 only when one is handled.
     by_phase = state.rules.book.exposure_in_deal_only or not what.community
     handled = any_handled(state) or (by_phase and state.phase is not Phase.DEALING)
-    return happened(state, ev.ExposedCards(what.count, what.community, handled))
+    return reported(state, ev.ExposedCards(what.count, what.community, handled), fact)
 
 
-def dealt_wrong(state: TableState, _what: f.DealtWrong, _: f.Fact) -> Step:
-    return happened(state, ev.DealtIncorrectly(any_handled(state)))
+def dealt_wrong(state: TableState, _what: f.DealtWrong, fact: f.Fact) -> Step:
+    return reported(state, ev.DealtIncorrectly(any_handled(state)), fact)
 
 
 def hands_remapped(state: TableState, what: f.HandsRemapped, _: f.Fact) -> Step:
@@ -194,21 +230,35 @@ def hands_remapped(state: TableState, what: f.HandsRemapped, _: f.Fact) -> Step:
     return happened(state, ev.DealtIncorrectly(players_handled=False, reconstructed=True))
 
 
-def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> Step:
-    """A hand went to an area without a wager: the cards are assigned anew, its own are dead."""
+def stray_hand_found(state: TableState, what: f.StrayHandFound, fact: f.Fact) -> Step:
+    """A hand went to an area without a wager: the cards are assigned anew, its own are dead.
+
+    It explains cards that were too many, and so answers that question; the others stay open.
+    """
     if what.seat in state.seats:
         raise Refusal(f"seat {what.seat} has a wager", state.rules.book.round_clauses.deal)
     if any(seat.opened for seat in state.seats.values()):
         reason = "hands are open: report the cards as dealt incorrectly"
         raise Refusal(reason, state.rules.book.round_clauses.deal)
+    asked: tuple[Asked, ...] = ()
     extra: tuple[tuple[HiddenCard, ...], ...] = ()
     if state.frozen is not None:
-        extra = state.frozen.extra
+        asked = (current(state.frozen), *state.frozen.waiting)
+        extra = tuple(cards for question in asked for cards in question.extra)
+        asked = tuple(question for question in asked if not question.extra)
         state = replace(state, phase=state.frozen.phase, frozen=None)
+    state, effects = _with_stray_hand(state, what.seat, extra, fact)
+    state, more = ask_next(state, asked)
+    return state, (*effects, *more)
+
+
+def _with_stray_hand(
+    state: TableState, seat: int, extra: tuple[tuple[HiddenCard, ...], ...], fact: f.Fact
+) -> Step:
     known = len(state.drawn)
     state = replace(
         state,
-        stray=(*state.stray, what.seat),
+        stray=(*state.stray, seat),
         drawn=(*state.drawn, *(card for cards in extra for card in cards)),
         packets=(*state.packets, *map(len, extra)) if uses_packets(state.rules) else (),
     )
@@ -218,28 +268,29 @@ def stray_hand_found(state: TableState, what: f.StrayHandFound, _: f.Fact) -> St
     if state.phase is not Phase.DEALING and progress(state) < expected(state):
         reason = f"{progress(state)} came from the device; a stray hand needs {expected(state)}"
         raise Refusal(reason, state.rules.book.round_clauses.deal)
+    by = person(fact)
     if any(card in state.drawn[:i] for i, card in enumerate(state.drawn) if i >= known):
         question = "Among the cards of the stray hand one is already out."
-        return freeze(state, question, ("confirmed",), ev.ForeignCard())
+        return freeze(state, question, ("confirmed",), ev.ForeignCard(), by=by)
     if progress(state) > expected(state):
         question = f"{progress(state)} cards are out, {expected(state)} are explained."
         event = ev.DealtIncorrectly(any_handled(state))
-        return freeze(state, question, ("confirmed",), event)
-    return happened(state, ev.HandDealtNoWager(what.seat, any_handled(state)))
+        return freeze(state, question, ("confirmed",), event, by=by)
+    return reported(state, ev.HandDealtNoWager(seat, any_handled(state)), fact)
 
 
-def count_found(state: TableState, what: f.CountFound, _: f.Fact) -> Step:
+def count_found(state: TableState, what: f.CountFound, fact: f.Fact) -> Step:
     handled = any_handled(state)
     if what.seat is None:
-        return happened(state, ev.CommunityCount(what.count, handled))
+        return reported(state, ev.CommunityCount(what.count, handled), fact)
     in_round(state, what.seat)
-    return happened(state, ev.PlayerCardCount(what.seat, what.count, handled))
+    return reported(state, ev.PlayerCardCount(what.seat, what.count, handled), fact)
 
 
 def hand_voided(state: TableState, what: f.HandVoided, fact: f.Fact) -> Step:
     in_round(state, what.seat)
     state = note(state, fact, f"seat {what.seat}: {what.reason}")
-    return happened(state, ev.WagersVoidedBySupervisor(what.seat))
+    return reported(state, ev.WagersVoidedBySupervisor(what.seat), fact)
 
 
 def outcome_invalidated(state: TableState, what: f.OutcomeInvalidated, fact: f.Fact) -> Step:
@@ -250,16 +301,16 @@ def outcome_invalidated(state: TableState, what: f.OutcomeInvalidated, fact: f.F
     if what.forfeit_seats and what.reason != "fraud":
         raise Refusal("only a fraud forfeits a wager", "NSW-14.5")
     state = note(state, fact, f"{what.reason} {list(what.forfeit_seats) or ''}".strip())
-    return happened(state, ev.GameInvalidated(what.forfeit_seats))
+    return reported(state, ev.GameInvalidated(what.forfeit_seats), fact)
 
 
-def player_absent(state: TableState, what: f.PlayerAbsent, _: f.Fact) -> Step:
+def player_absent(state: TableState, what: f.PlayerAbsent, fact: f.Fact) -> Step:
     in_round(state, what.seat)
     spot = spot_of(state.phase) or "1"
     if "1" in state.seats[what.seat].decisions and spot == "1":
         spot = "2"
-    state, effects = happened(state, ev.AbsentPlayer(what.seat, what.viewed, spot))
-    if state.seats[what.seat].out or state.seats[what.seat].held:
+    state, effects = reported(state, ev.AbsentPlayer(what.seat, what.viewed, spot), fact)
+    if state.frozen is not None or state.seats[what.seat].out or state.seats[what.seat].held:
         return state, effects
     state = ride_rest(state, what.seat)
     return state, (*effects, fx.SetLamp(what.seat, "live"), *next_prompt(state))
@@ -288,20 +339,20 @@ def wagers_corrected(state: TableState, what: f.WagersCorrected, fact: f.Fact) -
     if handled and what.cents != seat.locked.get(DOLLAR) and not is_supervisor(fact):
         # Who has seen the cards would raise a good hand and lower a bad one (AMB-C08).
         raise Refusal("after handling, correct to the $ wager", "NSW-12.11")
-    return happened(state, ev.UnequalWagers(what.seat, handled, "corrected", what.cents))
+    return reported(state, ev.UnequalWagers(what.seat, handled, "corrected", what.cents), fact)
 
 
-def correction_refused(state: TableState, what: f.CorrectionRefused, _: f.Fact) -> Step:
+def correction_refused(state: TableState, what: f.CorrectionRefused, fact: f.Fact) -> Step:
     _to_correct(state, what.seat)
     handled = seat_handled(state, what.seat)
-    return happened(state, ev.UnequalWagers(what.seat, handled, "refused"))
+    return reported(state, ev.UnequalWagers(what.seat, handled, "refused"), fact)
 
 
-def folded(state: TableState, what: f.Folded, _: f.Fact) -> Step:
+def folded(state: TableState, what: f.Folded, fact: f.Fact) -> Step:
     """NSW: out with the wager returned, for unequal wagers only."""
     _to_correct(state, what.seat)
     handled = seat_handled(state, what.seat)
-    return happened(state, ev.UnequalWagers(what.seat, handled, "fold"))
+    return reported(state, ev.UnequalWagers(what.seat, handled, "fold"), fact)
 
 
 def _to_correct(state: TableState, number: int) -> Seat:
@@ -319,13 +370,13 @@ def card_fault(state: TableState, _what: f.UnknownCardSeen, _: f.Fact) -> Step:
     return freeze(state, question, CARD_FAULT, ev.ForeignCard(), held=())
 
 
-def card_fault_reported(state: TableState, what: f.CardFaultReported, _: f.Fact) -> Step:
+def card_fault_reported(state: TableState, what: f.CardFaultReported, fact: f.Fact) -> Step:
     """A person found the fault with the cards in hand: there is nothing to misread."""
-    answers = ("confirmed", "resume")
+    by = person(fact)
     if what.kind == "foreign":
-        return freeze(state, "A foreign card is reported.", answers, ev.ForeignCard())
+        return freeze(state, "A foreign card is reported.", CONFIRM, ev.ForeignCard(), by=by)
     question = f"The deck is reported {what.kind}: {what.count} cards."
-    return freeze(state, question, answers, ev.DeckCount(what.count))
+    return freeze(state, question, CONFIRM, ev.DeckCount(what.count), by=by)
 
 
 def deck_counted(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
@@ -333,7 +384,8 @@ def deck_counted(state: TableState, what: f.DeckCounted, fact: f.Fact) -> Step:
     if what.count == ev.FULL_DECK:
         return state, ()
     question = f"The deck holds {what.count} cards."
-    return freeze(state, question, ("confirmed", "resume"), ev.DeckCount(what.count))
+    by = person(fact) if isinstance(fact.by, f.Declared) else ""
+    return freeze(state, question, CONFIRM, ev.DeckCount(what.count), by=by)
 
 
 def shuffler_failed(state: TableState, _what: f.ShufflerFailed, _: f.Fact) -> Step:

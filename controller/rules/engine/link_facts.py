@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
 
-from controller.rules.engine.state import LATER, AwardState
+AwardState = Literal["locked", "verified", "approved", "paid", "rejected", "withdrawn"]
+LATER: Final = MappingProxyType({"later": True})
+"""Of a field that older journals do not have: left out on disk while it holds its default."""
 
 
 class What:

@@ -36,6 +36,7 @@ ANYWHERE: Final[Row] = {
     f.CutCardSeen: dealing.cut_card_seen,
     f.TimerFired: house.timer_fired,
     f.SignShown: house.sign_shown,
+    f.SignRemoved: house.sign_removed,
     f.LimitsChanged: house.limits_changed,
     f.MeterReported: house.meter_reported,
     f.LinkLost: house.link_lost,
@@ -98,6 +99,19 @@ DECIDING: Final[Row] = {
     f.Folded: irregular.folded,
 }
 
+STANDING_STILL: Final[Row] = {
+    f.WagerRead: dealing.wager_while_frozen,
+    f.CardDrawn: dealing.excess_card,
+    f.UnknownCardSeen: irregular.card_fault,
+    f.CardFaultReported: irregular.card_fault_reported,
+    f.DeckCounted: irregular.deck_counted,
+    f.ShufflerFailed: irregular.shuffler_failed,
+    f.OutcomeInvalidated: irregular.outcome_invalidated,
+    f.SupervisorRuled: ruling.supervisor_ruled,
+    f.RulingSeconded: ruling.ruling_seconded,
+}
+"""Whatever is reported while a question is open is asked after it."""
+
 _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
     Phase.IDLE: {
         f.BetsOpened: betting.bets_opened,
@@ -115,6 +129,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.WagerDeclared: betting.wager_declared,
         f.SeatLeftOut: betting.seat_left_out,
         f.WagerRefused: betting.wager_refused,
+        f.RoundCalledOff: betting.round_called_off,
         f.BetsClosed: betting.bets_closed,
         f.CardDrawn: dealing.card_before_close,
         f.PacketDispensed: dealing.card_before_close,
@@ -131,6 +146,7 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.SelectionCommitted: betting.selection_committed,
         f.SelectionRevealed: betting.selection_revealed,
         f.WagerRefused: betting.wager_refused,
+        f.RoundCalledOff: betting.round_called_off,
         f.WagersCorrected: irregular.wagers_corrected,
         f.CorrectionRefused: irregular.correction_refused,
         f.Folded: irregular.folded,
@@ -166,14 +182,10 @@ _LET_IT_RIDE: Final[Mapping[Phase, Row]] = {
         f.VoidCleared: settlement.void_cleared,
     },
     Phase.FROZEN: {
-        f.WagerRead: dealing.wager_while_frozen,
-        f.CardDrawn: dealing.excess_card,
+        **STANDING_STILL,
         f.PacketDispensed: dealing.excess_card,
         f.StrayHandFound: irregular.stray_hand_found,
         f.CardsHandled: decisions.cards_handled,
-        f.DeckCounted: irregular.deck_counted,
-        f.OutcomeInvalidated: irregular.outcome_invalidated,
-        f.SupervisorRuled: ruling.supervisor_ruled,
     },
 }
 
@@ -217,12 +229,7 @@ _RICOCHET: Final[Mapping[Phase, Row]] = {
         f.RoundEnded: ricochet.round_ended,
     },
     Phase.VOIDING: _LET_IT_RIDE[Phase.VOIDING],
-    Phase.FROZEN: {
-        f.WagerRead: dealing.wager_while_frozen,
-        f.CardDrawn: dealing.excess_card,
-        f.OutcomeInvalidated: irregular.outcome_invalidated,
-        f.SupervisorRuled: ruling.supervisor_ruled,
-    },
+    Phase.FROZEN: STANDING_STILL,
 }
 
 TABLE: Final[Mapping[Family, Mapping[Phase, Row]]] = {

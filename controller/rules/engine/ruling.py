@@ -23,12 +23,22 @@ from controller.rules.engine.common import (
     person,
     with_seat,
 )
+from controller.rules.engine.corrections import carry_out
 from controller.rules.engine.deal import lies_open, uses_packets
 from controller.rules.engine.dealing import card_before_close, dealt, first_card
 from controller.rules.engine.export import lifted
-from controller.rules.engine.irregular import happened, ride_rest, void_round
-from controller.rules.engine.state import Phase, TableState
-from controller.rules.rulings import AskSupervisor, rule_on
+from controller.rules.engine.freezing import ask_next
+from controller.rules.engine.irregular import (
+    SEAT_ANSWERS,
+    happened,
+    note,
+    reported,
+    ride_rest,
+    void_round,
+)
+from controller.rules.engine.owed import needs_second
+from controller.rules.engine.state import Frozen, Phase, TableState
+from controller.rules.rulings import AskSupervisor, HoldSeat, rule_on
 
 TAKES_CARDS: Final[Mapping[Phase, Handler]] = {
     Phase.BETTING: card_before_close,
@@ -40,41 +50,98 @@ TAKES_CARDS: Final[Mapping[Phase, Handler]] = {
 
 
 def supervisor_ruled(state: TableState, what: f.SupervisorRuled, fact: f.Fact) -> Step:
-    frozen = state.frozen
+    frozen, who = state.frozen, person(fact)
     assert frozen is not None
     if what.ruling not in frozen.answers:
         answers = ", ".join(frozen.answers)
         reason = f"{what.ruling!r} does not answer the question; answers: {answers}"
         raise Refusal(reason, "NSW-14.12")
+    if not needs_second(state, frozen, what.ruling, who):
+        return _carried_out(state, frozen, what, who, fact)
+    if frozen.proposed is not None and _seconds(frozen.proposed, what.ruling, who):
+        return _carried_out(state, frozen, what, f"{frozen.proposed[1]} and {who}", fact)
+    question = f"{who} rules {what.ruling}: another person must agree. {frozen.question}"
+    state = replace(state, frozen=replace(frozen, proposed=(what.ruling, who)))
+    return state, (fx.AskSupervisor(question, frozen.answers),)
+
+
+def ruling_seconded(state: TableState, _what: f.RulingSeconded, fact: f.Fact) -> Step:
+    """The second person of a ruling that takes back what was paid; any person at the table."""
+    frozen, who = state.frozen, person(fact)
+    if frozen is None or frozen.proposed is None:
+        raise Refusal("no ruling waits for a second person", "NSW-14.12")
+    ruling, first = frozen.proposed
+    if who == first:
+        raise Refusal(f"{first} gave the ruling: another person must agree", "NSW-14.12")
+    what = f.SupervisorRuled(ruling)  # type: ignore[arg-type]
+    return _carried_out(state, frozen, what, f"{first} and {who}", fact)
+
+
+def _seconds(proposed: tuple[str, str], ruling: str, who: str) -> bool:
+    return proposed[0] == ruling and proposed[1] != who
+
+
+def _carried_out(
+    state: TableState, frozen: Frozen, what: f.SupervisorRuled, who: str, fact: f.Fact
+) -> Step:
+    """The answer takes effect; then the next question is put."""
+    state, effects = _answer(state, frozen, what, who, fact)
+    state, more = ask_next(state, frozen.waiting)
+    return state, (*effects, *more)
+
+
+def _answer(
+    state: TableState, frozen: Frozen, what: f.SupervisorRuled, who: str, fact: f.Fact
+) -> Step:
     # A ruling answers the question, not what the deck is like: it stays in doubt until a check.
     suspect = state.deck.suspect or any(map(ev.faults_deck, state.events))
     deck = replace(state.deck, suspect=suspect)
     thawed = replace(state, phase=frozen.phase, frozen=None, deck=deck)
-    confirmed = ev.SupervisorConfirmed(person(fact), f"{what.ruling}: {frozen.question}")
+    if frozen.report is not None:
+        if what.ruling == "confirmed":
+            both = who if frozen.by in ("", *who.split(" and ")) else f"{frozen.by} and {who}"
+            return carry_out(thawed, frozen.report, both)
+        return note(thawed, fact, f"stands: {frozen.question}"), where_we_are(thawed)
+    confirmed = ev.SupervisorConfirmed(who, f"{what.ruling}: {frozen.question}")
     match what.ruling:
         case "confirmed":
             assert frozen.event is not None
             thawed = replace(thawed, events=(*thawed.events, confirmed))
-            return happened(thawed, frozen.event)
+            return happened(thawed, frozen.event, frozen.by or who)
         case "misread":
             thawed = replace(thawed, events=(*thawed.events, confirmed))
             return _misread(thawed, what.card, frozen.held or (), fact)
         case "void":
             return _ruled_void(thawed, confirmed)
         case _:
-            kept = _answered(thawed)
             thawed = replace(
                 thawed,
-                events=(*kept, confirmed),
+                events=(*_without(thawed, frozen.event), confirmed),
                 deck=replace(deck, device_ready=True),
             )
             return thawed, where_we_are(thawed)
 
 
-def _answered(state: TableState) -> tuple[ev.Event, ...]:
-    """The events without those that asked: one answer covers all that was asked meanwhile."""
+def _without(state: TableState, event: ev.Event | None) -> tuple[ev.Event, ...]:
+    """The events without the one that asked. Exposed cards are counted, and so asked, together."""
+    if event is None:
+        return state.events
+    if isinstance(event, ev.ExposedCards):
+        late = tuple(e for e in state.events if isinstance(e, ev.ExposedCards))
+        late = tuple(e for e in late if e.players_handled == event.players_handled)
+        return (
+            tuple(e for e in state.events if e not in late) if _asks(state, late) else state.events
+        )
+    if event not in state.events or not _asks(state, (event,)):
+        return state.events
+    place = state.events.index(event)
+    return (*state.events[:place], *state.events[place + 1 :])
+
+
+def _without_questions(state: TableState) -> tuple[ev.Event, ...]:
+    """The events of a round that is void by a supervisor's word: nothing is left to be asked."""
     late = tuple(e for e in state.events if isinstance(e, ev.ExposedCards) and e.players_handled)
-    together = late if _asks(state, late) else ()  # exposed cards are counted over the round
+    together = late if _asks(state, late) else ()
     return tuple(e for e in state.events if e not in together and not _asks(state, (e,)))
 
 
@@ -127,19 +194,23 @@ def _ruled_void(state: TableState, confirmed: ev.Event) -> Step:
     if state.rules.book.family == "ricochet":
         state = replace(state, events=(*state.events, confirmed))
         return void_round(state, "supervisor")
-    kept = _answered(state)
+    kept = _without_questions(state)
     voided = tuple(ev.WagersVoidedBySupervisor(n) for n in sorted(state.seats))
     state = replace(state, events=(*kept, confirmed, *voided))
     return void_round(state, "supervisor")
+
+
+def is_lifted(state: TableState, number: int) -> bool:
+    """Are chips of a live wager of this seat gone, or do they disagree with the console?"""
+    seat = state.seats[number]
+    return any(lifted(state, number, seat, s) or disagrees(state, number, s) for s in seat.locked)
 
 
 def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
     seat = in_round(state, what.seat)
     confirmed = ev.SupervisorConfirmed(person(fact), f"seat {what.seat}: {what.ruling} {what.note}")
     if what.ruling == "stays live":
-        if not any(
-            lifted(state, what.seat, seat, s) or disagrees(state, what.seat, s) for s in seat.locked
-        ):
+        if not is_lifted(state, what.seat):
             clause = state.rules.book.round_clauses.late_withdrawal
             raise Refusal(f"seat {what.seat}: no wager was lifted", clause)
         live = seat.stays_live | seat.locked.keys()
@@ -150,15 +221,19 @@ def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
         raise Refusal(f"seat {what.seat} has no open question", "NSW-14.12")
     if what.ruling == "hand void":
         state = replace(state, events=(*state.events, confirmed))
-        return happened(state, ev.WagersVoidedBySupervisor(what.seat))
-    kept = tuple(e for e in state.events if not _holds(e, what.seat))
-    state = replace(state, events=(*kept, confirmed))
-    state = with_seat(state, what.seat, held=None)
+        return reported(state, ev.WagersVoidedBySupervisor(what.seat), fact)
+    answered = next(e for e in state.events if seat.held in _holds(state, (e,), what.seat))
+    place = state.events.index(answered)
+    state = replace(state, events=(*state.events[:place], *state.events[place + 1 :], confirmed))
+    left = _holds(state, state.events, what.seat)
+    state = with_seat(state, what.seat, held=left[0] if left else None)
     if what.ruling == "ride":
         state = ride_rest(state, what.seat)
-    return state, where_we_are(state)
+    asked = tuple(fx.AskSupervisor(q, SEAT_ANSWERS, what.seat) for q in left[:1])
+    return state, (*asked, *where_we_are(state))
 
 
-def _holds(event: ev.Event, seat: int) -> bool:
-    asked = (ev.AbsentPlayer, ev.UnequalWagers, ev.PlayerCardCount)
-    return isinstance(event, asked) and event.seat == seat
+def _holds(state: TableState, happened: tuple[ev.Event, ...], seat: int) -> list[str]:
+    """The questions about a seat that these events ask."""
+    found = rule_on(state.rules.book.rulings, happened)
+    return [r.question for r in found if isinstance(r, HoldSeat) and r.seat == seat]

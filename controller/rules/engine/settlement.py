@@ -45,6 +45,7 @@ KEPT_ROUNDS = 50
 PROGRESSIVE = "progressive"
 SIX_CARD = "six_card"
 OPEN_TWICE = "This card lies open already: one of the two is another card, or a foreign one."
+DISPUTE = "dispute"
 NAMED_WRONG = ("misread", "confirmed")
 
 
@@ -395,13 +396,27 @@ def void_cleared(state: TableState, _what: f.VoidCleared, _: f.Fact) -> Step:
 
 
 def dispute_raised(state: TableState, what: f.DisputeRaised, _: f.Fact) -> Step:
-    state = replace(state, disputes={**state.disputes, what.seat: what.about})
+    earlier = state.disputes.get(what.seat)
+    about = what.about if earlier in (None, what.about) else f"{earlier}; {what.about}"
+    state = replace(state, disputes={**state.disputes, what.seat: about})
     return state, (fx.Prompt("dispute", what.seat, what.about),)
+
+
+def _check_reviewer(state: TableState, number: int, fact: f.Fact) -> None:
+    """Nobody reviews his own decision, and a review of a review is the casino supervisor's."""
+    about = [(who, sort) for n, who, sort in state.decided_by if n in (0, number)]
+    if person(fact) in [who for who, _ in about]:
+        reason = f"{person(fact)} decided this: somebody else reviews it"
+        raise Refusal(reason, "NSW-14.12")
+    above = isinstance(fact.by, f.Declared) and fact.by.role is f.Role.CASINO_SUPERVISOR
+    if any(sort == DISPUTE for _, sort in about) and not above:
+        raise Refusal("a decided dispute goes to a casino supervisor", "NSW-14.12")
 
 
 def dispute_decided(state: TableState, what: f.DisputeDecided, fact: f.Fact) -> Step:
     if what.seat not in state.disputes:
         raise Refusal(f"seat {what.seat} has no open dispute", "NSW-14.12")
+    _check_reviewer(state, what.seat, fact)
     disputes = {n: text for n, text in state.disputes.items() if n != what.seat}
     role = fact.by.role.value if isinstance(fact.by, f.Declared) else fact.by.device
     text = f"{person(fact)} ({role}): dispute of seat {what.seat}: {what.decision}"

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from controller.rules import events as ev
 from controller.rules.book import Book
 from controller.rules.cards import Card, HiddenCard
+from controller.rules.engine.facts import CountFound, PayCorrected
+from controller.rules.engine.link_facts import LATER, AwardState
 from controller.rules.ricochet import Showdown
 from controller.rules.settings import Settings, TableSettings
 
-AwardState = Literal["locked", "verified", "approved", "paid", "rejected", "withdrawn"]
 ENDED: Final = ("paid", "rejected", "withdrawn")
-LATER: Final = MappingProxyType({"later": True})
-"""Of a field that older journals do not have: left out on disk while it holds its default."""
 
 
 class Phase(Enum):
@@ -45,6 +43,21 @@ class TableRules:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that waits until the one before it is answered. Fields as in ``Frozen``."""
+
+    question: str
+    answers: tuple[str, ...]
+    event: ev.Event | None = None
+    held: tuple[HiddenCard, ...] | None = None
+    extra: tuple[tuple[HiddenCard, ...], ...] = ()
+    about: str = ""
+    by: str = ""
+    report: CountFound | PayCorrected | None = None
+    proposed: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Frozen:
     """Why the round stands still, and what goes on when the supervisor has ruled."""
 
@@ -59,6 +72,14 @@ class Frozen:
     """Cards or packets that came when none was due: set aside unless a stray hand explains them."""
     about: str = field(default="", metadata=LATER)
     """What the prompt says where there is no event."""
+    by: str = field(default="", metadata=LATER)
+    """Who reported it; empty where a device did."""
+    report: CountFound | PayCorrected | None = field(default=None, metadata=LATER)
+    """What is said about a closed round: carried out with the answer ``confirmed``."""
+    proposed: tuple[str, str] | None = field(default=None, metadata=LATER)
+    """A ruling and who gave it, until another person says the same."""
+    waiting: tuple[Asked, ...] = field(default=(), metadata=LATER)
+    """Questions asked meanwhile, in their order: each is put once this one is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +233,10 @@ class TableState:
     """The last closed rounds, newest last."""
     progressive_closed: str = ""
     """Why the house takes no progressive wager; empty while it does."""
+    vacant: bool = field(default=False, metadata=LATER)
+    """The table has stood empty since the last round."""
+    decided_by: tuple[tuple[int, str, str], ...] = field(default=(), metadata=LATER)
+    """Seat (0: the round), person and sort of every decision of this round and of open disputes."""
 
     @property
     def takes_progressive(self) -> bool:

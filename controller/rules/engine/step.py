@@ -5,11 +5,16 @@ A fact that does not fit leaves the state untouched, the very same object, and y
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
 from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY, MEASURED_ONLY
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.effects import Refused
 from controller.rules.engine.phases import ANYWHERE, TABLE
+from controller.rules.engine.settlement import DISPUTE
 from controller.rules.engine.state import TableState
 
 
@@ -22,9 +27,34 @@ def step(state: TableState, fact: f.Fact) -> Step:
     if handler is None:
         return state, (Refused(f"{_words(kind)}: not while {state.phase.value}", clause),)
     try:
-        return handler(state, fact.what, fact)
+        after, effects = handler(state, fact.what, fact)
     except Refusal as refusal:
         return state, (_refused(state, refusal.reason, refusal.clause),)
+    return _remembered(after, fact), effects
+
+
+DECIDES: Final[Mapping[type[f.What], str]] = {
+    f.SeatSettled: "pay",
+    f.HandVoided: "ruling",
+    f.HandsRemapped: "ruling",
+    f.OutcomeInvalidated: "ruling",
+    f.SupervisorRuled: "ruling",
+    f.RulingSeconded: "ruling",
+    f.SeatRuled: "ruling",
+    f.CardCorrected: "ruling",
+    f.DisputeDecided: DISPUTE,
+}
+"""What a dispute may be about: whoever declared it does not review it (NSW-14.12)."""
+
+
+def _remembered(state: TableState, fact: f.Fact) -> TableState:
+    sort = DECIDES.get(type(fact.what))
+    if sort is None or not isinstance(fact.by, f.Declared):
+        return state
+    decision = (getattr(fact.what, "seat", 0), fact.by.person, sort)
+    if decision in state.decided_by:
+        return state
+    return replace(state, decided_by=(*state.decided_by, decision))
 
 
 HOUSE_RULE = "house rule"

@@ -102,7 +102,7 @@ def test_the_link_closes_by_itself_when_the_limit_is_over(bench: Bench) -> None:
     assert not bench.state.link_up
     assert bench.state.credits == {}
     prompt = next(o for o in released.orders if isinstance(o, ShowPrompt))
-    assert prompt.lines[2] == "SEAT 2 BACK 1"
+    assert prompt.lines[0] == "SEAT 2 BACK 1"
 
 
 def test_heads_of_the_staff_orders_are_journalled_once_each(bench: Bench) -> None:
@@ -343,7 +343,7 @@ def test_a_mystery_award_is_told_journalled_and_an_alarm(bench: Bench) -> None:
     assert bench.facts().count("mystery won") == 1
     assert [alarm["code"] for alarm in bench.kinds("alarm")] == ["mystery won"]
     prompt = next(o for o in released.orders if isinstance(o, ShowPrompt))
-    assert prompt.lines[2] == "SEAT 2 WINS MYSTERY"
+    assert prompt.lines[0] == "SEAT 2 WINS MYSTERY"
     bench.hears(AwardChanged(1, 2, B, "paid", 50_000))
     assert bench.writer.core.notices.newest is None
 
