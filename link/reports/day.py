@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from link.ledger.level import DISPLAY, PENDING
-from link.ledger.orders import Given
+from link.ledger.orders import Given, Office
 from link.ledger.units import to_cents
 from link.reports.desk import Desk
 from link.reports.hits import hits_report
@@ -27,7 +27,7 @@ from link.rows import AlarmRow, AwardRow
 MOST: Final = 10
 """Lines of a section on the page; what is left out is counted."""
 WAITING: Final = ("claimed", "locked", "verified", "approved")
-ABOUT: Final = ("award", "pool", "journal", "topic")
+ABOUT: Final = ("award", "pool", "journal", "topic", "name", "which", "role")
 
 _given: Final = msgspec.json.Decoder(Given)
 Folded = Mapping[tuple[str, str], Sums]
@@ -175,6 +175,8 @@ def _orders(desk: Desk) -> Section:
 def _what(given: Given) -> str:
     order = given.order
     found = msgspec.to_builtins(order)
+    if isinstance(order, Office):
+        found = msgspec.json.decode(order.text)
     about = [str(found[name]) for name in ABOUT if found.get(name)]
     return " ".join([str(found["what"]), *about])
 

@@ -23,4 +23,9 @@ class Desk:
         return cls(source, mark, Past(source, mark), period_of(source, mark, days, first, last))
 
     def facts(self) -> list[tuple[str, str]]:
-        return self.period.facts(self.source.place)
+        """For the head of every report."""
+        facts = self.period.facts(self.source.place)
+        if self.past.unproved:
+            said = f"accounts were made without proof: {self.past.unproved}"
+            facts.insert(0, ("ALARM", f"{said}; two people acknowledge it (E-ACT-011)"))
+        return facts

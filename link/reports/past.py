@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from link.ledger.orders import Change, Given, Link, Open, Resume
+from link.ledger.orders import Change, Found, Given, Link, Office, Open, Resume
 from link.ledger.terms import Terms
 from link.reports.source import Mark, Source
 from link.rows import AwardRow, AwardStep, EventRow
@@ -62,6 +62,8 @@ class Past:
         self.levels: dict[Key, LevelPast] = {}
         self.locks = first_locks(source.steps())
         """Award to the event that locked it."""
+        self.unproved = ""
+        """Why accounts were made without proof, until two people have acknowledged it."""
         self._links: list[tuple[int, str, dict[str, str]]] = []
         self._skipped: set[tuple[str, int, str]] = set()
         self._pool_of: dict[str, str] = {}
@@ -85,6 +87,10 @@ class Past:
                 )
             case Link():
                 self._links.append((row.id, order.pool, dict(order.terms.tables)))
+            case Found():
+                self.unproved = order.why
+            case Office() if msgspec.json.decode(order.text)["what"] == "acknowledge accounts":
+                self.unproved = ""
             case Resume():
                 self._skipped.add((order.journal, order.skip, order.skip_hash))
             case _:

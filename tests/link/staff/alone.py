@@ -176,6 +176,8 @@ class Alone(RuleBasedStateMachine):
     )
     def new_key(self, what: str, name: str, role: str, by: str, other: str) -> None:
         """A request of his own making, for any account, with a password that he knows."""
+        if what == "add account" and name in ("m.ng", "k.lee", "a.kim"):
+            name = "new.one"
         credential, secret = accounts.made(EVIL, b"\1" * 16)
         proof = accounts.ownership(name, secret)
         order = {"what": what, "name": name, "key": credential.key, "proof": proof}
