@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 from nacl.exceptions import BadSignatureError
-from nacl.signing import VerifyKey
+from nacl.signing import SigningKey, VerifyKey
 
 from link import accounts
 from link.accounts import AccountRefused
@@ -206,6 +206,13 @@ class Register:
     def _found(self, text: str) -> None:
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(text)
+
+
+def adoption(account: AccountRow, password: str, salt: bytes) -> tuple[orders.AdoptKey, SigningKey]:
+    """The first key of an account from before keys, from the password that its owner typed."""
+    credential, secret = accounts.made(password, salt)
+    proof = accounts.ownership(account.name, secret)
+    return orders.AdoptKey(account.name, credential.key, proof, credential.salt), secret
 
 
 def upgrade(stored: Iterable[AccountRow]) -> money.Found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -28,8 +29,11 @@ from link.commands.io import (
 from link.ledger.errors import PoolError
 from link.ledger.ledger import Ledger
 from link.ledger.orders import Person, Restore
+from link.ledger.state import Sign
+from link.registry import Stamp
 from link.rows import AccountRow, Group, Saved
-from link.staff import Register
+from link.server.orders import for_the_record
+from link.staff import Register, adoption
 from link.store import open_store
 from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup
@@ -39,7 +43,6 @@ from record.arguments import add_config
 from record.places import LINK
 
 LONG_S: Final = 3_600.0
-Signer = tuple[AccountRow, SigningKey]
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -129,16 +132,7 @@ def restore(options: argparse.Namespace) -> int:
     words = passwords(options, *map(present, options.by))
 
     def explain(saved: Saved, epoch: int) -> Group:
-        signers = _signers(saved, options.by, words)
-        people = [Person(account.name, account.role) for account, _ in signers]
-        ledger = Ledger((), saved)
-        ledger.order(
-            Restore(options.why),
-            people,
-            _now_ms(),
-            lambda text: tuple(secret.sign(text).signature.hex() for _, secret in signers),
-        )
-        return ledger.group(epoch)
+        return _explained(saved, epoch, list(zip(options.by, words, strict=True)), options.why)
 
     store = _opened(config.store, create=True)
     try:
@@ -155,21 +149,40 @@ def restore(options: argparse.Namespace) -> int:
     return EX_OK
 
 
-def _signers(saved: Saved, names: list[str], words: list[str]) -> list[Signer]:
+def _explained(saved: Saved, epoch: int, given: list[tuple[str, str]], why: str) -> Group:
+    """The order of two people of the backup's accounts. Who had no key yet gets it first."""
+    ledger, at_ms = Ledger((), saved), _now_ms()
     known = {account.name: account for account in saved.accounts}
-    found = []
-    for name, password in zip(names, words, strict=True):
+    people, keys, adopted = list[AccountRow](), list[SigningKey](), dict[str, AccountRow]()
+    for name, password in given:
         account = known.get(name)
         secret = accounts.proved(account, password)
+        if account is not None and secret is None and accounts.fits_old(account, password):
+            salt = secrets.token_bytes(accounts.SALT_BYTES)
+            order, secret = adoption(account, password, salt)
+            person = Person(account.name, account.role)
+            for text in for_the_record(order):
+                ledger.office(text, (person,), at_ms, _sign_with([secret]))
+            credential = accounts.Credential(order.salt, order.key)
+            adopted[name] = accounts.with_key(account, credential, Stamp(name, at_ms))
         if account is None or secret is None:
             said = "wrong name or password, or the account is disabled (E-ACT-001)"
             raise Stop(said, EX_NOPERM)
-        found.append((account, secret))
+        people.append(account)
+        keys.append(secret)
     try:
-        accounts.check_authority("restore", tuple(account for account, _ in found))
+        accounts.check_authority("restore", tuple(people))
     except AccountRefused as error:
         raise Stop(str(error), EX_NOPERM) from None
-    return found
+    by = [Person(account.name, account.role) for account in people]
+    ledger.order(Restore(why), by, at_ms, _sign_with(keys))
+    group = ledger.group(epoch)
+    group.accounts |= adopted
+    return group
+
+
+def _sign_with(keys: list[SigningKey]) -> Sign:
+    return lambda text: tuple(secret.sign(text).signature.hex() for secret in keys)
 
 
 def _opened(where: str, *, create: bool = False) -> SqlStore:

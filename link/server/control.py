@@ -26,7 +26,8 @@ from link.rows import AccountRow
 from link.server.bridge import Answer, Bridge
 from link.server.log import Log
 from link.server.office import WRONG
-from link.server.orders import AdoptKey, read_order
+from link.server.orders import read_order
+from link.staff import adoption
 from record.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20
@@ -183,10 +184,7 @@ class Control:
 
     def _adopted(self, account: AccountRow, password: str) -> SigningKey:
         """The first password of an account from before keys makes its key."""
-        salt = secrets.token_bytes(accounts.SALT_BYTES)
-        credential, secret = accounts.made(password, salt)
-        proof = accounts.ownership(account.name, secret)
-        order = AdoptKey(account.name, credential.key, proof, credential.salt)
+        order, secret = adoption(account, password, secrets.token_bytes(accounts.SALT_BYTES))
         self._asked("adopt", {"order": order, "key": secret})
         return secret
 

@@ -172,9 +172,7 @@ def old_account(name: str, role: str) -> AccountRow:
     return AccountRow(name, role, f"scrypt$2$1$1${(b's' * 16).hex()}${digest}", 5, 1, "init", 1)
 
 
-def test_an_old_store_goes_on_with_its_passwords_and_gets_keys(tmp_path: Path) -> None:
-    """Also accounts that five wrong passwords had locked for ever."""
-    where = tmp_path / "link.db"
+def old_store(where: Path) -> None:
     store = open_store(str(where), create=True)
     store.migrate(at_ms=1)
     epoch = store.lead("old", 1_000)
@@ -182,11 +180,39 @@ def test_an_old_store_goes_on_with_its_passwords_and_gets_keys(tmp_path: Path) -
     ledger = Ledger((), store.load())
     ledger.note("add account", "m.ng, manager", (SERVER,), 1)
     group = ledger.group(epoch)
-    for name, role in (("m.ng", "manager"), ("k.lee", "supervisor")):
+    for name, role in (("m.ng", "manager"), ("k.lee", "engineer")):
         group.accounts[name] = old_account(name, role)
     store.commit(group)
     store.resign(epoch)
     store.close()
+
+
+def test_people_without_keys_restore_their_own_backup(run: Run, tmp_path: Path) -> None:
+    where = tmp_path / "link.db"
+    old_store(where)
+    (tmp_path / "other").mkdir()
+    house = House(tmp_path / "other", ("table-1",))
+    house.where = str(where)
+    house.start().stop()  # the upgrade
+    config = tmp_path / "link.toml"
+    config.write_text(
+        f'[server]\nname = "x"\nstore = "sqlite:{where}"\ncontrol = "c.sock"\n'
+        '[[door]]\ntables = "tcp://127.0.0.1:1"\nsigns = ""\nsecret_key = "link.key"\n'
+    )
+    copy, place = str(tmp_path / "copy"), ("--config", str(config))
+    assert run("backup", copy, *place, main=link_command)[0] == 0
+    where.rename(tmp_path / "lost.db")
+    restore = ("restore", copy, "--why", "disk", "--by", "m.ng", "--by", "k.lee", *place)
+    assert run(*restore, words=(PASSWORD, "a wrong one"), main=link_command)[0] == 77
+    code, _, err = run(*restore, words=BOTH, main=link_command)
+    assert code == 0, err
+    assert run("check", *place, main=link_command)[0] == 0
+
+
+def test_an_old_store_goes_on_with_its_passwords_and_gets_keys(tmp_path: Path) -> None:
+    """Also accounts that five wrong passwords had locked for ever."""
+    where = tmp_path / "link.db"
+    old_store(where)
     (tmp_path / "other").mkdir()
     house = House(tmp_path / "other", ("table-1",))
     house.where = str(where)
