@@ -7,6 +7,7 @@ fails the process stops or builds a new ledger from the store: nothing is rolled
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -32,7 +33,7 @@ from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Perso
 from link.ledger.pools import check_change, check_plan, digest
 from link.ledger.state import (
     NO_WITNESS,
-    REMEMBERED_HASHES,
+    REMEMBERED,
     Greeting,
     Journal,
     Poison,
@@ -47,8 +48,8 @@ from record.link.codec import body_of, encode, encode_body
 from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
 from record.outside import printable
 
-Recall = Callable[[str, int], str | None]
-"""The hash stored for event ``n`` of a journal, for numbers the ledger no longer remembers."""
+Recall = Callable[[str, int], EventRow | None]
+"""The stored event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
 NOBODY: Final = PoolTerms(tables={})
 NotContributed = ev.Reversed | ev.Claimed | ev.Withdrawn | ev.RoundPlayed | ev.SelectionWanted
@@ -237,8 +238,9 @@ class Ledger:
             assert refused is not None
             return [(table, msgspec.structs.replace(refused, n=message.n))]
         n = message.n
+        body = body or encode_body(message.body)
         if n != known.n + 1:
-            return self._out_of_turn(known, message, received_ms)
+            return self._out_of_turn(known, message, received_ms, body)
         if message.seq <= known.seq or (
             message.seq == known.head_seq and message.hash != known.head_hash
         ):
@@ -246,7 +248,7 @@ class Ledger:
             refused = self._halt(known, journals.FORK, text, encode(message), received_ms)
             return [(table, msgspec.structs.replace(refused, n=n))]
         try:
-            more = self._apply(known, message, received_ms, body or encode_body(message.body))
+            more = self._apply(known, message, received_ms, body)
         except Poison as poison:
             evidence = encode(message)
             refused = self._halt(known, poison.code, poison.text, evidence, received_ms)
@@ -277,9 +279,9 @@ class Ledger:
             state.changed_journals[journal.journal] = journal.n
         journal.n, journal.seq, journal.hash = n, message.seq, message.hash
         journal.received_ms = received_ms
-        hashes = journal.hashes
-        hashes[n] = message.hash
-        hashes.pop(n - REMEMBERED_HASHES, None)
+        marks = journal.marks
+        marks[n] = hash((message.hash, body))
+        marks.pop(n - REMEMBERED, None)
         state.record(body, received_ms, journal, message)
         return more
 
@@ -298,19 +300,18 @@ class Ledger:
             case ev.SelectionWanted():
                 return selections.want(state, journal, body)
 
-    def _out_of_turn(self, journal: Journal, message: Event, received_ms: int) -> list[Reply]:
+    def _out_of_turn(
+        self, journal: Journal, message: Event, received_ms: int, body: bytes
+    ) -> list[Reply]:
         """A repeat is acknowledged and not applied again; a gap is refused; a number with another
-        hash than the first time is a fork."""
+        hash or another body than the first time is a fork."""
         table, n = journal.table, message.n
         if n > journal.n:
             text = f"event {n} came, {journal.n + 1} is missing"
             return [(table, Refused("E-LNK-014", text, n=n, expected=journal.n + 1))]
-        stored = journal.hashes.get(n)
-        if stored is None and self._recall is not None:
-            stored = self._recall(journal.journal, n)
-        if stored is not None and stored != message.hash:
-            text = f"event {n} has two hashes: {stored} was taken, now {message.hash}"
-            refused = self._halt(journal, journals.FORK, text, encode(message), received_ms)
+        wrong = self._differs(journal, message, body)
+        if wrong is not None:
+            refused = self._halt(journal, journals.FORK, wrong, encode(message), received_ms)
             return [(table, msgspec.structs.replace(refused, n=n))]
         replies: list[Reply] = [(table, Ack(journal.n))]
         if isinstance(message.body, ev.Claimed | ev.Contributed):
@@ -318,6 +319,30 @@ class Ledger:
         if isinstance(message.body, ev.SelectionWanted):
             replies += selections.told(journal, message.body.round)
         return replies
+
+    def _differs(self, journal: Journal, message: Event, body: bytes) -> str | None:
+        """What is another than the first time, if anything. Bytes that mean the same are the
+        same."""
+        n = message.n
+        if journal.marks.get(n) == hash((message.hash, body)):
+            return None
+        row = self._taken(journal.journal, n)
+        if row is None:
+            return None
+        if row.hash != message.hash:
+            return f"event {n} has two hashes: {row.hash} was taken, now {message.hash}"
+        known, now = encode_body(body_of(row.body)), encode_body(message.body)
+        if known != now:
+            digests = [hashlib.sha256(text).hexdigest()[:16] for text in (known, now)]
+            return f"event {n} has two bodies: SHA-256 {digests[0]} was taken, now {digests[1]}"
+        return None
+
+    def _taken(self, journal: str, n: int) -> EventRow | None:
+        """Of this group, or stored."""
+        for row in reversed(self.state.events):
+            if row.journal == journal and row.n == n:
+                return row
+        return None if self._recall is None else self._recall(journal, n)
 
     def halt(
         self, table: str, journal: str, poison: Poison, message: bytes, at_ms: int

@@ -43,8 +43,8 @@ Sign = Callable[[bytes], tuple[str, ...]]
 Reply = tuple[str, FromServer]
 """The table it goes to, and the message. To be sent after the commit."""
 
-REMEMBERED_HASHES: Final = 16
-"""Events of a journal whose hash is known without asking the store."""
+REMEMBERED: Final = 16
+"""Events of a journal that are known without asking the store."""
 
 
 NO_WITNESS: Final = (0, "")
@@ -75,10 +75,10 @@ class Journal:
         "accepted_by",
         "forgotten",
         "hash",
-        "hashes",
         "head_hash",
         "head_seq",
         "journal",
+        "marks",
         "n",
         "received_ms",
         "rounds",
@@ -102,7 +102,9 @@ class Journal:
         self.rounds: dict[int, RoundBook] = {}
         self.forgotten = self.skip = 0
         self.skip_hash = ""
-        self.hashes: dict[int, str] = {}
+        self.marks: dict[int, int] = {}
+        """Number to Python's hash of the record's hash and the body: keyed anew in every process,
+        so nobody can make two with one mark."""
         self.selection: Selection | None = None
         self.witness = NO_WITNESS
         """The head before the last hello, until the table has told its hash again. Not stored: the
@@ -138,8 +140,6 @@ class Journal:
         journal.forgotten = memory.forgotten
         journal.skip, journal.skip_hash = memory.skip, memory.skip_hash
         journal.selection = memory.selection
-        if row.n:
-            journal.hashes[row.n] = row.hash
         return journal
 
 

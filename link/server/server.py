@@ -349,14 +349,10 @@ class Server:
         store = self._means.store
         saved = store.load()
 
-        def recall(journal: str, n: int) -> str | None:
-            row = store.event(journal, n)
-            return None if row is None else row.hash
-
         ledger = Ledger(
             self.plan.pools,
             saved,
-            recall=recall,
+            recall=store.event,
             sealer=self._means.sealer,
             chance=self._means.chance,
         )

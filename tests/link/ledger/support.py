@@ -170,8 +170,8 @@ class MemoryStore:
             alarms=self.alarms,
         )
 
-    def recall(self, journal: str, n: int) -> str | None:
-        found = (row.hash for row in self.events if row.journal == journal and row.n == n)
+    def recall(self, journal: str, n: int) -> EventRow | None:
+        found = (row for row in self.events if row.journal == journal and row.n == n)
         return next(found, None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from link.ledger.errors import PoolError
@@ -388,3 +389,48 @@ def test_another_hash_for_the_record_known_before_is_a_fork() -> None:
     assert isinstance(told, Refused)
     assert (told.code, told.halted) == ("E-LNK-030", True)
     assert refused(floor.bet("T1", 2, 1)).code == "E-LNK-015"
+
+
+# --- the same number and hash, another body -------------------------------------------------------
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("later", [0, 20])
+def test_another_body_under_the_same_number_and_hash_halts_the_journal(
+    restarted: bool, later: int
+) -> None:
+    """Also when the ledger no longer remembers the event, and after a restart."""
+    floor = Floor()
+    floor.bet("T1", 1, 1)
+    for number in range(2, 2 + later):
+        floor.bet("T1", number, 1)
+    if restarted:
+        floor.start()
+    event = floor.tables["T1"].sent[0]
+    told = floor.send("T1", msgspec.structs.replace(event, body=Contributed(1, (Wager(2, 100),))))
+    assert (refused(told).code, refused(told).halted) == ("E-LNK-030", True)
+    assert "two bodies" in refused(told).text
+    floor.check()
+
+
+def test_another_body_in_the_same_group_is_found_too() -> None:
+    floor = Floor()
+    floor.grouped = False
+    floor.bet("T1", 1, 1)
+    event = floor.tables["T1"].sent[0]
+    told = floor.send("T1", msgspec.structs.replace(event, body=Contributed(1, (Wager(2, 100),))))
+    assert refused(told).code == "E-LNK-030"
+    floor.commit()
+    floor.check()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_the_same_body_in_other_bytes_is_the_same(restarted: bool) -> None:
+    floor = Floor()
+    floor.bet("T1", 1, 1)
+    if restarted:
+        floor.start()
+    event = floor.tables["T1"].sent[0]
+    spaced = b'{ "what":"contributed","round":1, "wagers":[[1,100]] }'
+    ((_, ack),) = floor.ledger.take("T1", floor.tables["T1"].journal, event, floor.now_ms, spaced)
+    assert ack == Ack(1)

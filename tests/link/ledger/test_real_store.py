@@ -23,7 +23,7 @@ from link.ledger.orders import (
 )
 from link.ledger.rounds import OPEN
 from link.ledger.terms import MustHit, Terms
-from link.rows import AwardRow, Group, Saved
+from link.rows import AwardRow, EventRow, Group, Saved
 from link.store import open_store
 from link.store.base import SqlStore
 from record.link.events import Claim, Claimed
@@ -68,9 +68,8 @@ class Beside(MemoryStore):
             assert getattr(found, name) == getattr(expected, name), name
         return found
 
-    def recall(self, journal: str, n: int) -> str | None:
-        row = self.real.event(journal, n)
-        return None if row is None else row.hash
+    def recall(self, journal: str, n: int) -> EventRow | None:
+        return self.real.event(journal, n)
 
 
 def _told(rows: Iterable[Any]) -> list[Any]:
