@@ -116,6 +116,8 @@ def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
     if status["trouble"]:
         rows.append(f"  trouble: {status['trouble']}")
     rows += [f"  ALARM: {text}" for text in status["standing"]]
+    if status["clock_behind_ms"] >= 2_000:
+        rows.append(f"  CLOCK {status['clock_behind_ms'] // 1_000} s behind the last record")
     for at in status["endpoints"]:
         rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
     if status["test_mode"]:

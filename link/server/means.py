@@ -31,6 +31,35 @@ class SystemClock:
         return time.monotonic_ns() // 1_000_000
 
 
+class Steady:
+    """A wall clock that never goes back, also not behind the last record of the store: whether a
+    key is valid and which wait is over must not depend on a clock that was set back."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._from_ms = self._at_mono_ms = 0
+
+    def not_before(self, at_ms: int) -> None:
+        """It was this late already."""
+        if at_ms > self.now_ms():
+            self._from_ms, self._at_mono_ms = at_ms, self._clock.mono_ms()
+
+    def now_ms(self) -> int:
+        wall_ms, mono_ms = self._clock.now_ms(), self._clock.mono_ms()
+        counted_ms = self._from_ms + mono_ms - self._at_mono_ms
+        if wall_ms < counted_ms:
+            return counted_ms
+        self._from_ms, self._at_mono_ms = wall_ms, mono_ms
+        return wall_ms
+
+    def mono_ms(self) -> int:
+        return self._clock.mono_ms()
+
+    def behind_ms(self) -> int:
+        """How far the system's clock is behind this one."""
+        return self.now_ms() - self._clock.now_ms()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What the configuration says about this server."""

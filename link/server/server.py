@@ -21,7 +21,7 @@ from link.rows import KeyRow
 from link.server.floor import NOT_TAKEN, Floor
 from link.server.gate import Alarms, Gate
 from link.server.keeper import StepDown
-from link.server.means import Means, Plan
+from link.server.means import Means, Plan, Steady
 from link.server.office import Office
 from link.server.publisher import QUICK, QUICK_MORE, Publisher
 from link.server.service import Service
@@ -48,6 +48,9 @@ ADMITTED_AT_ONCE: Final = 256
 LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
 """Unsafe too: a database that lost its standby or was switched over may be right again in a minute;
 until then nothing is acknowledged."""
+CLOCK_SLACK_MS: Final = 2_000
+CLOCK_AGAIN_MS: Final = 3_600_000
+"""A clock so far behind is an alarm, every hour."""
 CAREFUL_MS: Final = 10_000
 """So long every input has a group of its own after a group of several broke: tables send what was
 not answered again within a few seconds."""
@@ -62,6 +65,9 @@ class Server:
     def __init__(self, plan: Plan, means: Means) -> None:
         self.plan, self._means = plan, means
         self._doors, self._keeper, self._log = means.doors, means.keeper, means.log
+        self.clock = Steady(means.clock)
+        self._clock_ms = 0
+        """When its alarm was raised last; monotonic."""
         self.gate = Gate()
         self.office = Office(self.gate)
         self.floor: Floor | None = None
@@ -127,12 +133,12 @@ class Server:
     def _patience_ms(self) -> int:
         if self._more:
             return 0
-        mono = self._means.clock.mono_ms()
+        mono = self.clock.mono_ms()
         wait = min(IDLE_MS, self._keeper.next_ms - mono)
         if self.floor is not None:
             due = self.floor.ledger.due_ms()
             if due is not None:
-                wait = min(wait, due - self._means.clock.now_ms())
+                wait = min(wait, due - self.clock.now_ms())
             wait = min(wait, self._publisher.wait_ms(mono))
         return max(wait, 0)
 
@@ -140,11 +146,12 @@ class Server:
 
     def turn(self, wait_ms: int) -> None:
         ready = dict(self._poller.poll(wait_ms))
-        now, mono = self._means.clock.now_ms(), self._means.clock.mono_ms()
+        now, mono = self.clock.now_ms(), self.clock.mono_ms()
         self._ended(self.gate.refresh(now), mono)
         if mono >= self._keeper.next_ms or self._keeper.overdue(mono):
             # By itself: however often it fails, tables and people get their answers.
             self._or_step_down(lambda: self._lead(now, mono))
+            now = self.clock.now_ms()  # it may be later: the store knows when its last record came
         self._or_step_down(lambda: self._contained(lambda: self._serve(ready, now, mono), mono))
 
     def _contained(self, act: Callable[[], None], mono: int) -> None:
@@ -203,7 +210,7 @@ class Server:
         try:
             act()
         except LOSES_THE_LEAD as error:
-            self._keeper.forget(self._means.clock.mono_ms())
+            self._keeper.forget(self.clock.mono_ms())
             self._step_down(str(error), error.code)
 
     def _drain(self, ready: dict[Any, int], most: int) -> None:
@@ -315,12 +322,15 @@ class Server:
         the next server."""
         self._tell_ready()
         if not self._reloaded_ms or mono - self._reloaded_ms >= STANDBY_RELOAD_MS:
+            self.clock.not_before(self._means.store.last_ms())
             self.office.load(self._means.store.load())
             self._reloaded_ms = mono
 
     def _begin(self, now: int, mono: int) -> None:
         store = self._means.store
         self._means.notifier.more_time(60_000_000)
+        self.clock.not_before(store.last_ms())
+        now = self.clock.now_ms()
         if said := store.rewound():
             raise Rewound(store.place, said)
         if not self.counts["led"]:
@@ -397,6 +407,7 @@ class Server:
     def _look_after(self, mono: int) -> None:
         for _, text in self._denied.due(mono):
             self._alarm_denied(text)
+        self._watch_clock(mono)
         for kind, at in list(self._rebind_ms.items()):
             if mono >= at:
                 del self._rebind_ms[kind]
@@ -409,6 +420,15 @@ class Server:
             self._fed_ms = mono
             self._means.notifier.feed()
             self._means.notifier.status(self.status_line())
+
+    def _watch_clock(self, mono: int) -> None:
+        behind_ms = self.clock.behind_ms()
+        if behind_ms < CLOCK_SLACK_MS or self.floor is None:
+            self._clock_ms = 0 if behind_ms < CLOCK_SLACK_MS else self._clock_ms
+        elif not self._clock_ms or mono - self._clock_ms >= CLOCK_AGAIN_MS:
+            self._clock_ms = mono
+            said = f"the clock is {behind_ms // 1_000} s behind the last record; set it right"
+            self.floor.alarm("E-LNK-043", "", f"{said}; keys are judged by the later time")
 
     def _ended(self, rows: Sequence[KeyRow], mono: int) -> None:
         """Keys that are over: they hear no more meters, and a revoked one is cut off altogether."""
@@ -436,7 +456,7 @@ class Server:
         self.turn(0)
 
     def now_ms(self) -> int:
-        return self._means.clock.now_ms()
+        return self.clock.now_ms()
 
     def endpoints(self) -> list[dict[str, str]]:
         return [{"tables": tables, "signs": signs} for tables, signs in self._doors.bound]

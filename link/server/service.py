@@ -131,6 +131,7 @@ class Service:
             "test_mode": [] if floor is None else sorted(s.table for s in floor.sessions if s.test),
             "store": self._store.place,
             "trouble": self._server.trouble,
+            "clock_behind_ms": self._server.clock.behind_ms(),
             "standing": self._server.office.register.standing(),
             "endpoints": self._server.endpoints(),
             "counts": counts,

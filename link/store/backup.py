@@ -23,7 +23,7 @@ from link.store.contract import Counts, Manifest
 from link.store.errors import BackupDamaged, Missing, NotEmpty, TooNew
 from link.store.plan import plan
 from link.store.reading import PAGE, Query, load
-from link.store.tables import Row
+from link.store.tables import RESTORE, Row
 
 if TYPE_CHECKING:
     from link.store.base import SqlStore
@@ -329,7 +329,7 @@ def _restore(store: SqlStore, path: Path, manifest: Manifest, explain: Explain) 
     if not store.is_empty():
         raise NotEmpty(store.place, "not an empty store; restore into a new one")
     _same(path, manifest, _fill(store, path, manifest))
-    epoch = store.raise_epoch("restore", 0, leader[0] if leader else 0)
+    epoch = store.raise_epoch(RESTORE, 0, leader[0] if leader else 0)
     group = explain(load(store.query), epoch)
     store.write(epoch, plan(store.place, group, store.know()))
     store.checked(None)

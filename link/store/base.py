@@ -38,12 +38,10 @@ from link.store.errors import (
 )
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
 from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
-from link.store.tables import Row
+from link.store.tables import RESTORE, Row
 
 T = TypeVar("T")
 
-RESTORE: Final = "restore"
-"""Holder of the epoch in which a backup was put back."""
 _NEW: Final = ("entries", "balances", "steps", "alarms", "marks", "staff")
 _REPLACED: Final = ("levels", "awards", "keys", "accounts")
 
@@ -192,8 +190,11 @@ class SqlStore(ABC):
     def raise_epoch(self, holder: str, lease_ms: int, above: int = 0) -> int:
         """In a transaction: a new epoch above every one that was given here, and ``above``."""
         given: int = self.query("SELECT COALESCE(MAX(epoch), 0) FROM epochs")[0][0]
+        now: int = self.query(f"SELECT {self.clock}")[0][0]
+        if holder == RESTORE:
+            # What was given since the backup nobody knows any more; but never one in a second.
+            above = max(above, now // 1_000)
         epoch = max(given, above) + 1
-        now = self.query(f"SELECT {self.clock}")[0][0]
         self.query(t.upsert("leader"), (1, epoch, holder, lease_ms, now))
         self.query(t.insert("epochs"), (epoch, holder, now, self._last("events")))
         self._known = None
@@ -345,6 +346,10 @@ class SqlStore(ABC):
 
     def event(self, journal: str, n: int) -> EventRow | None:
         return reading.event(self._read, journal, n)
+
+    def last_ms(self) -> int:
+        last: int = self._read("SELECT COALESCE(MAX(received_ms), 0) FROM events")[0][0]
+        return last
 
     def chain_of(self, event: int) -> str:
         rows = self._read("SELECT chain FROM events WHERE id = ?", (event,))

@@ -127,6 +127,9 @@ class Store(Protocol):
     def event(self, journal: str, n: int) -> EventRow | None:
         """Event ``n`` of a journal, or order ``n`` with journal ``""``."""
 
+    def last_ms(self) -> int:
+        """The latest time at which an event was received; 0 if there is none."""
+
     def chain_of(self, event: int) -> str:
         """The chain value of the event with this id; empty if there is none."""
 

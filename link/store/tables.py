@@ -143,6 +143,8 @@ BYTES: Final[dict[str, tuple[str, ...]]] = {
 }
 """Columns that hold bytes; the others hold numbers or text."""
 
+RESTORE: Final = "restore"
+"""Holder of the epoch in which a backup was put back."""
 MARK_EVERY: Final = 256
 ORDERS: Final = 0
 """The number of the journal of the orders."""
