@@ -63,7 +63,7 @@ _underfelt() {
       "link init") options="--account --passwords-stdin --password-file --store --name --address --port --json --help" files=1 ;;
       "link install") options="--root --json --help" files=1 ;;
       "link status") options="--config --socket --json --help" ;;
-      "link check") options="--config --json --help" ;;
+      "link check") options="--history --config --json --help" ;;
       "link backup") options="--config --json --help" files=1 ;;
       "link restore") options="--why --by --passwords-stdin --password-file --config --json --help" files=1 ;;
       "link journals") options="--config --socket --json --help" ;;

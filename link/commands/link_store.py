@@ -26,7 +26,8 @@ from link.commands.io import (
     present,
     print_answer,
 )
-from link.ledger.errors import PoolError
+from link.ledger.errors import LedgerBroken, PoolError
+from link.ledger.history import History, check_history
 from link.ledger.ledger import Ledger
 from link.ledger.orders import Person, Restore
 from link.ledger.state import Sign
@@ -38,6 +39,7 @@ from link.store import open_store
 from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup
 from link.store.base import SqlStore
+from link.store.contract import Store
 from link.store.errors import StoreError
 from record.arguments import add_config
 from record.places import LINK
@@ -51,6 +53,9 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--history", action="store_true", help="also apply every event again, from the first one"
+    )
     _declare(parser)
 
 
@@ -62,8 +67,14 @@ def check(options: argparse.Namespace) -> int:
         counts = asdict(store.check())
         register = Register().read(store.staff()).compare(store.load().accounts)
         register.search(store.events(table=""), store.steps())
+        if options.history:
+            check_history(history_of(store))
     except StoreError as error:
         raise Stop(str(error), error.exit_code) from None
+    except LedgerBroken as error:
+        raise Stop(
+            f"{config.store}: {error}; keep the store, call the auditor", EX_DATAERR
+        ) from None
     finally:
         store.close()
     if register.findings:
@@ -75,6 +86,21 @@ def check(options: argparse.Namespace) -> int:
     said = f"sound: {listed}\nchain {counts['chain']}"
     print_answer(options, counts, f"{said}\nstaff orders {register.number}:{register.head}")
     return EX_OK
+
+
+def history_of(store: Store) -> History:
+    """Everything the store holds, in memory."""
+    saved = store.load()
+    return History(
+        events=list(store.events()),
+        entries=list(store.entries()),
+        balances=saved.balances,
+        levels=saved.levels,
+        journals=list(store.journals()),
+        awards=list(store.awards()),
+        steps=list(store.steps()),
+        alarms=list(store.alarms()),
+    )
 
 
 def declare_backup(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from controller.evidence.server import server_half
+from link.commands.link_store import history_of
 from link.commands.report_source import StoreSource
 from link.ledger.history import check_history
 from link.ledger.level import WAGERS
@@ -25,7 +26,6 @@ from link.store.base import SqlStore
 from record.link.codec import body_of
 from record.link.events import Contributed, Reversed
 from tests.fuzzlink.world import START_MS, World
-from tests.link.stored import history_of
 
 DAYS = GamingDays.of("UTC", "06:00")
 DIFFERENCE = "E-RPT-010"

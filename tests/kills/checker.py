@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import psycopg
 
+from link.commands.link_store import history_of
 from link.ledger.errors import LedgerBroken
 from link.ledger.history import check_history
 from link.store import open_store
@@ -29,7 +30,6 @@ from record.journal.reader import JournalReader
 from tests.e2e.table import ROOT
 from tests.kills.sums import expected
 from tests.kills.witness import Witness
-from tests.link.stored import history_of
 
 MOST_SHOWN: Final = 5
 Rows = list[tuple[Any, ...]]

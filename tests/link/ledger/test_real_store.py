@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from link.commands.link_store import history_of
 from link.ledger.history import check_history
 from link.ledger.ledger import Ledger
 from link.ledger.orders import (
@@ -39,7 +40,6 @@ from tests.link.ledger.support import (
     refused,
     terms,
 )
-from tests.link.stored import history_of
 
 ROYAL, STRAIGHT = "royal flush", "straight flush"
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from link.commands.link_store import history_of
 from link.ledger.history import check_history
 from link.reports.day import day_report
 from link.reports.hits import hits_report
 from link.reports.model import Report, Value
 from tests.link.ledger.support import pool, terms
 from tests.link.reports.shop import Shop
-from tests.link.stored import history_of
 
 TWO = ("straight flush", "four of a kind")
 SHARES = {"royal flush": 100, "straight flush": 10, "four of a kind": 20}

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from link.commands.link_store import history_of
 from link.ledger import fixed
 from link.ledger.history import check_history
 from link.server.control import Control
 from record.link.codec import body_of
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live
-from tests.link.stored import history_of
 from tests.link.stranger import Stranger
 
 HASH: Final = "ab" * 32

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import zmq
 
+from link.commands.link_store import history_of
 from link.ledger.history import check_history
 from link.ledger.orders import Verify
 from link.rows import Group, KeyRow
@@ -16,7 +17,6 @@ from link.server.orders import RevokeKey
 from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
 from record.link.keys import encode_z85
 from tests.link.server.house import House
-from tests.link.stored import history_of
 
 # --- the gate ------------------------------------------------------------------------------------
 

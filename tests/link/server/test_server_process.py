@@ -171,7 +171,7 @@ def test_from_nothing_to_an_acknowledged_wager_and_through_a_kill(link: Link) ->
     table.close()
     code, err = link.stop()
     assert code == 0, err
-    code, out, err = run("link", "check", "--config", str(link.config))
+    code, out, err = run("link", "check", "--history", "--config", str(link.config))
     assert (code, out.startswith("sound: ")) == (0, True), err
     assert [p.name for p in link.folder.iterdir() if p.suffix == ".sock"] == []
 
