@@ -58,16 +58,19 @@ def _declare_list(parser: argparse.ArgumentParser) -> None:
 
 def _list(options: argparse.Namespace) -> int:
     source = ControlSource(control_of(options))
-    steps = list(source.steps())
     now_ms = time.time_ns() // 1_000_000
     found = [a for a in source.mark().awards if options.all or a.state in OPEN]
-    told = [_told(award, steps, now_ms) for award in found]
+    steps: dict[str, list[AwardStep]] = {award.award: [] for award in found}
+    for step in source.steps():
+        if step.award in steps:
+            steps[step.award].append(step)
+    told = [_told(award, steps[award.award], now_ms) for award in found]
     print_answer(options, {"awards": told}, _listed(told, all_of_them=options.all))
     return EX_OK
 
 
-def _told(award: AwardRow, steps: Sequence[AwardStep], now_ms: int) -> dict[str, Any]:
-    mine = [step for step in steps if step.award == award.award]
+def _told(award: AwardRow, mine: Sequence[AwardStep], now_ms: int) -> dict[str, Any]:
+    """``mine``: the steps of this award."""
     waits = now_ms - mine[0].at_ms if mine and award.state in OPEN else 0
     return {**asdict(award), "approved_by": approvals(mine), "waits_ms": max(0, waits)}
 

@@ -249,4 +249,9 @@ def readable(report: Report) -> None:
 
 many = int(os.environ.get("UNDERFELT_REPORT_RUNS", "15"))
 TestReported = Reported.TestCase
-TestReported.settings = settings(max_examples=many, stateful_step_count=40, deadline=None)
+TestReported.settings = settings(
+    max_examples=many,
+    stateful_step_count=40,
+    deadline=None,
+    derandomize="UNDERFELT_REPORT_RUNS" not in os.environ,  # a long run plays other histories
+)
