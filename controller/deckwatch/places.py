@@ -55,4 +55,4 @@ class Places:
             text = f"{card} came {times} times as card {cell[1] + 1} in {self.rounds} rounds"
         else:
             text = f"card {row_[1] + 1} is not equally often each card in {self.rounds} rounds"
-        return chance, text
+        return chance / LOOK, text  # a look every so many rounds: the share of rounds

@@ -13,6 +13,7 @@ from controller.rules.engine import prompts
 from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.deal import DEALER
 from controller.rules.engine.state import TableState
+from controller.rules.explain import explain
 from controller.rules.hands import HAND_NAMES
 from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
@@ -320,7 +321,20 @@ def _result(record: Any, result: Any) -> list[Said]:
     nets = ", ".join(f"seat {row['seat']} {cents(row['net'])}" for row in result["seats"])
     decided = Said(f"round {ending(record, result)}: {nets}", ", ".join(result["clauses"]))
     question = result.get("question")
-    return [decided, *([Said(f"open question: {question}")] if question else [])]
+    asked = [Said(f"open question: {question}")] if question else []
+    return [decided, *_reasons(record, result), *asked]
+
+
+def _reasons(record: Any, result: Any) -> list[Said]:
+    """Wager by wager the cards, the hand in words and the clause: what a player disputes."""
+    said = []
+    for row in result["seats"]:
+        for name, why in explain(record, result, row["seat"]).items():
+            cards = f"{' '.join(str(c) for c in why.cards)}: " if why.cards else ""
+            status = row["wagers"][name]["status"]
+            told = f"  seat {row['seat']}, {spot(name)}: {status}; {cards}{why.text}"
+            said.append(Said(told, why.clause))
+    return said
 
 
 # --- what changed without an effect ------------------------------------------------------------

@@ -19,6 +19,7 @@ from controller.daemon.desk.why import clause, sentence
 from controller.daemon.verbs import free_bytes
 from controller.daemon.writer import Writer
 from controller.rules.engine.state import Archive, Phase
+from controller.rules.explain import event_text, explain
 from controller.shell.errors import NOT_FOUND, NOT_NOW, Refused
 from controller.table.asks import Ask
 from controller.table.chips import Chips
@@ -249,7 +250,20 @@ async def _from_journal(folder: Path, number: int, last: int) -> dict[str, Any]:
 
 def told_round(number: int, record: Any, result: Any, *, corrected: bool) -> dict[str, Any]:
     """A closed round as the record has it: cards that never became public are not in it."""
-    return {"round": number, "corrected": corrected, "record": record, "result": result}
+    why = {
+        str(row["seat"]): {spot: one._asdict() for spot, one in explained.items()}
+        for row in result["seats"]
+        if (explained := explain(record, result, row["seat"]))
+    }
+    events = [event_text(event) for event in record["round"].get("events") or ()]
+    return {
+        "round": number,
+        "corrected": corrected,
+        "record": record,
+        "result": result,
+        "why": why,
+        "events": events,
+    }
 
 
 # --- configuration ---------------------------------------------------------------------------

@@ -28,9 +28,10 @@ def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         yield f"middle card: {_cards([played['bonus_card']])}"
     results = {one["seat"]: one for one in result.get("seats", ())}
     for seat in played.get("seats", ()):
-        yield from _seat(seat, results.get(seat["seat"], {}), columns)
-    for event in played.get("events", ()):
-        yield from wrapped(f"event: {json.dumps(event)}", columns)
+        why = data.get("why", {}).get(str(seat["seat"]), {})
+        yield from _seat(seat, results.get(seat["seat"], {}), why, columns)
+    for event in data.get("events", ()):
+        yield from wrapped(f"event: {event}", columns)
     if result.get("clauses"):
         yield from wrapped(f"clauses: {', '.join(result['clauses'])}", columns)
     if result.get("question"):
@@ -38,7 +39,10 @@ def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield f"house net {cents(result.get('house_net'))}"
 
 
-def _seat(seat: Mapping[str, Any], result: Mapping[str, Any], columns: int) -> Iterator[str]:
+def _seat(
+    seat: Mapping[str, Any], result: Mapping[str, Any], why: Mapping[str, Any], columns: int
+) -> Iterator[str]:
+    """The seat's hand, then each wager with the cards, the words and the clause behind it."""
     drawn = _cards([*(seat.get("cards") or ()), *(seat.get("draw") or ())])
     hand = result.get("hand") or ""
     net = cents(result.get("net"))
@@ -47,6 +51,10 @@ def _seat(seat: Mapping[str, Any], result: Mapping[str, Any], columns: int) -> I
         odds = f" {one['odds']}" if one["odds"] else ""
         paid = cents(one["to_player"])
         yield f"  {spot:11} {cents(one['placed']):>10} {one['status']}{odds}, back {paid}"[:columns]
+        if reason := why.get(spot):
+            shown = f"{_cards(reason['cards'])}: " if reason["cards"] else ""
+            clause = f" ({reason['clause']})" if reason["clause"] else ""
+            yield from wrapped(f"{'':14}{shown}{reason['text']}{clause}", columns)
     for award in result.get("awards", ()):
         yield f"  {award['kind']} {cents(award['amount'])}"[:columns]
 
