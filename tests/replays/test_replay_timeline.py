@@ -281,6 +281,8 @@ def corrected() -> list[Row]:
         f.PayCorrected(1, seat["seat"], paid_cents=0, note="short paid"),
     ):
         core.fact(f.Fact(what, SUPERVISOR, 9_000), 9_000_000)
+    agreed = f.Fact(f.RulingSeconded(), f.Declared("D1", f.Role.DEALER), 9_000)
+    core.fact(agreed, 9_000_000)
     return made.desk.paper.rows
 
 
@@ -292,10 +294,11 @@ def test_a_dispute_and_a_correction_after_settlement_belong_to_the_round() -> No
     moment = one(timeline, "correction")
     assert moment.what.startswith("CORRECTION of round 1, seat")
     assert moment.by == "declared by S9, casino supervisor"
-    assert any("written down: round 1, corrections: seat" in said for said in followed(moment))
+    agreed = next(m for m in timeline.moments if m.what.startswith("A second person agrees"))
+    assert any("written down: round 1, corrections: seat" in said for said in followed(agreed))
     assert timeline.archive is not None
     ((_, _, who),) = timeline.archive.corrections
-    assert who == "S9: short paid"
+    assert who == "S9 and D1: short paid"
     assert timeline.again == timeline.archive
 
 

@@ -294,7 +294,9 @@ def test_pending_is_shown_until_it_is_paid_and_no_round_opens_before_it_is_verif
     bench.tell(f.DeckShuffled("red"), SHOE)
     bench.tell(f.DeckCut())
     bench.work(StateReported("shoe", DeviceState.READY, None, bench.now_us))
-    assert bench.writer.core.prompt_now()[1:] == ("SEAT 2", "SEAT 2: PENDING", "WAIT")
+    assert bench.writer.core.prompt_now() == (
+        "SEAT 2: PENDING", "SEAT 2", "VERIFY THE JACKPOT", "WAIT",
+    )  # fmt: skip
     assert ShowMeter("PENDING", blink=True) in bench.writer.core.orders_now()
     bench.tell(f.BetsOpened())
     assert bench.writer.status()["phase"] == "between rounds"

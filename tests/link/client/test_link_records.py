@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SUPERVISOR, Croupier
+from controller.croupier import DEALER_AT_TABLE, SUPERVISOR, Croupier
 from controller.daemon.errors import ReplayError
 from controller.link.bodies import MOST_BYTES, bodies_of, fixed_awards
 from controller.rules.engine import facts as f
@@ -208,9 +208,10 @@ def test_what_was_paid_at_the_table_is_told_and_shares_are_not() -> None:
 def test_a_corrected_round_is_told_again_and_a_mispay_is_not() -> None:
     croupier = table("MBS3", {4: "TcTd2h"}, "4s5s")
     croupier.round({4: base(1000)})
-    paid = told(croupier, f.PayCorrected(1, 4, 5500, "short"), SUPERVISOR)
-    assert paid == []
-    (anew,) = told(croupier, f.CountFound(4, 4), SUPERVISOR)
+    assert told(croupier, f.PayCorrected(1, 4, 5500, "short"), SUPERVISOR) == []
+    assert told(croupier, f.RulingSeconded(), DEALER_AT_TABLE) == []
+    assert told(croupier, f.CountFound(4, 4), SUPERVISOR) == []
+    (anew,) = told(croupier, f.RulingSeconded(), DEALER_AT_TABLE)
     assert isinstance(anew, RoundPlayed)
     assert anew.result["round_status"] == "void"
 
