@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle evidence slow bench docs clean peers
+.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,9 @@ replays: setup ## a thousand random rounds replayed from their journals: make re
 
 idle: setup ## idle tables with every device under the unit's watchdog, in real time: make idle MINUTES=10
 	$(BIN)/python -m tests.idle.run --minutes $(or $(MINUTES),10) --report docs/reports/idle.md
+
+memory: setup ## two thousand rounds at a table: what it keeps must not grow: make memory ROUNDS=2000
+	$(BIN)/python -m tests.memory.run --rounds $(or $(ROUNDS),2000) --report docs/reports/memory.md
 
 evidence: setup ## packs of random floors, and a thousand single-byte changes of them: make evidence CHANGES=1000
 	$(BIN)/python -m tests.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md

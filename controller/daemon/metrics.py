@@ -116,9 +116,9 @@ def _link(status: Mapping[str, Any], _: Process) -> Families:
     yield "link_events", "gauge", "Events in the journal.", _one(link["events"])
     yield "link_acknowledged", "gauge", "Events the server has.", _one(link["acknowledged"])
     yield "link_outbox_depth", "gauge", "Events the server lacks.", _one(link["waiting"])
-    for name in ("last_ack_ms", "heard_ms"):
+    for name, what in (("last_ack_ms", "the last acknowledgement"), ("heard_ms", "any message")):
         ago = -1 if link[name] is None else link[name]
-        yield f"link_{name}", "gauge", "Milliseconds ago; -1 if never.", _one(ago)
+        yield f"link_{name}", "gauge", f"Milliseconds since {what}; -1 if none came.", _one(ago)
 
 
 def _devices(status: Mapping[str, Any], process: Process) -> Families:

@@ -19,7 +19,7 @@ from controller.daemon.standing import ROUND, STANDING, round_number, standing_b
 from controller.daemon.typed import Hide
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.state import Phase
+from controller.rules.engine.state import Phase, TableState
 from controller.table.stepping import Entry, Key
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
@@ -74,16 +74,19 @@ class Scribe:
         self.bytes = 0
         """Of their bodies."""
 
-    def __call__(self, entry: Entry, key: Key | None) -> None:
+    def __call__(self, entry: Entry, key: Key | None) -> TableState | None:
+        """Returns the state after a fact: the table takes it over, so that the two hold every
+        closed round once."""
         memory, seq = self.memory, self._journal.next_seq
         hide, sealed = self._hiding(seq)
         if not isinstance(entry, f.Fact):
             self.append(*encode_entry(entry, key, hide))
             self.write(memory.note(entry))
-            return
+            return None
         ahead = memory.ahead(entry)
         self.append(*encode_entry(entry, key, hide, ahead.digest))
         self.write(memory.adopt(entry, key, ahead, seq, sealed=sealed, cards=self._cards))
+        return memory.state
 
     def write(self, bodies: list[Body]) -> None:
         """Records that follow a fact; after a start, those that the power cut took."""

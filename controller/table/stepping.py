@@ -48,8 +48,9 @@ Key = tuple[str, int]
 """A device and the key of one of its readings."""
 Entry = f.Fact | SignedOn | TableCall | credits.CreditDropped
 """What is journalled: facts, and what people and acceptors did that is no fact of a round."""
-Journal = Callable[[Entry, Key | None], None]
-"""Makes an entry durable before it returns; the key names the reading it came from."""
+Journal = Callable[[Entry, Key | None], TableState | None]
+"""Makes an entry durable before it returns; the key names the reading it came from. A journal that
+steps the facts itself returns its state, which is then the table's."""
 ForCaller = fx.Effect | SignedOn | TableCall | CountUp
 
 SELECT_US: Final = 3_000_000
@@ -166,7 +167,7 @@ class Stepping:
         if effects and isinstance(effects[0], fx.Refused):
             self.outbox.append(effects[0])
             return effects[0]
-        self.journal(fact, key)
+        state = self.journal(fact, key) or state
         before, self.state = self.state, state
         self.take_backs.follow(state, self._now_us, self.options.take_back_us)
         if isinstance(fact.what, f.WagerRead):

@@ -86,10 +86,10 @@ class WrittenTable(Table):
 
     scribe: Scribe | None = None
 
-    def write(self, entry: Entry, key: Key | None) -> None:
+    def write(self, entry: Entry, key: Key | None) -> TableState | None:
         super().write(entry, key)
         assert self.scribe is not None
-        self.scribe(entry, key)
+        return self.scribe(entry, key)
 
     def _heard(self, orders: list[Order]) -> list[Order]:
         self.log += [o for o in orders if isinstance(o, AcknowledgeCredit)]
@@ -189,8 +189,10 @@ def random_desk(
     return made
 
 
-def play_rounds(made: Desk, rng: random.Random, deck: list[Card], rounds: int) -> None:
-    """So many rounds, with whatever goes wrong in them."""
+def play_rounds(
+    made: Desk, rng: random.Random, deck: list[Card], rounds: int, *, plain: bool = False
+) -> None:
+    """So many rounds, with whatever goes wrong in them; ``plain``: nothing does."""
     hand = made.hand
     hand.last_packet = 2 if made.opening.game == "MBS3" else 3
     hand.rules = rulings(rng, hand)
@@ -203,7 +205,7 @@ def play_rounds(made: Desk, rng: random.Random, deck: list[Card], rounds: int) -
         hand.deck = list(deck)
         rng.shuffle(hand.deck)
         moments = {rng.randrange(8, 40) for _ in range(rng.choice((0, 1, 2)))}
-        play(hand, rng, moments)
+        play(hand, rng, set() if plain else moments)
 
 
 def clear(table: Table) -> None:

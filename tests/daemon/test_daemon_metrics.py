@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
@@ -19,8 +20,11 @@ import docs
 from controller.commands.status import told
 from controller.config.live import load_live
 from controller.daemon import start as starting
+from controller.daemon import verbs
 from controller.daemon.http import LONGEST, MOST_AT_ONCE, PROMETHEUS, Answer, Http
 from controller.daemon.metrics import BUCKETS_US, Process, SyncTimes, metrics
+from link.server import http as server_http
+from link.server.metrics import metrics as server_metrics
 from tests.daemon.test_daemon_troubles import WELL, device
 
 STATUS: dict[str, Any] = {
@@ -116,6 +120,29 @@ def test_every_family_has_its_help_and_type_and_stands_once() -> None:
     for family in read(text).values():
         assert family.documentation.endswith(".")
         assert family.type in ("counter", "gauge", "histogram")
+
+
+def test_no_name_and_no_help_means_two_things() -> None:
+    """Not at a table, and not between tables and their link server, which one monitoring reads."""
+    status = {"counts": {}, "leading": True, "standing": [], "epoch": 1, "tables": 2}
+    texts = [metrics(STATUS, process()), server_metrics(status, {}, 1)]
+    names = [name for text in texts for name in re.findall(r"^# TYPE (\S+)", text, re.MULTILINE)]
+    assert len(names) == len(set(names)) > 50
+    helps = re.findall(r"^# HELP \S+ (.+)$", texts[0], re.MULTILINE)
+    assert len(helps) == len(set(helps))
+
+
+@pytest.mark.parametrize("resident", [verbs.resident_bytes, server_http.resident_bytes])
+def test_resident_memory_is_counted_in_the_kernel_s_pages(
+    resident: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Pi 5 has pages of 16 KiB."""
+    line = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    assert line is not None
+    assert resident() == pytest.approx(int(line[1]) * 1024, rel=0.2)
+    plain = resident()
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4 * os.sysconf("SC_PAGE_SIZE")}.get)
+    assert resident() == pytest.approx(4 * plain, rel=0.2)
 
 
 def test_the_histogram_adds_up() -> None:

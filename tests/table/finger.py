@@ -111,8 +111,9 @@ class Table:
         self.draws = 0
         self._heard(self.core.orders_now())
 
-    def write(self, entry: Entry, key: Key | None) -> None:
+    def write(self, entry: Entry, key: Key | None) -> TableState | None:
         self.entries.append((entry, key))
+        return None
 
     @property
     def facts(self) -> list[f.What]:
