@@ -22,9 +22,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.floor": ("controller", "record"),
     "controller.floor.sign": ("record", "zmq"),
-    "controller.gamingday": ("controller.gamingday", "record.rounds", "msgspec"),
+    "controller.gamingday": ("controller.gamingday", "record.rounds", "record.words", "msgspec"),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
-    "controller.replay": ("controller", "drivers", "record.rounds", "msgspec"),
+    "controller.replay": ("controller", "drivers", "record.rounds", "record.words", "msgspec"),
     "controller.evidence": ("controller", "record", "drivers"),
     # The one door to the link server's rows: an award has two halves, and a pack needs both.
     "controller.evidence.server": ("controller.evidence", "record", "link", "msgspec"),

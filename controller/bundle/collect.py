@@ -29,6 +29,7 @@ from controller.daemon.service import ask
 from controller.doctor.examine import examine
 from record.journal import JournalError
 from record.journal.reader import JournalReader
+from record.words import counted
 
 RECORDS: Final = 500
 FRAMES: Final = 2_000
@@ -156,7 +157,9 @@ def _journal(bundle: Bundle, folder: Path) -> None:
     for kind, many in sorted(cut.items()):
         if many:
             why = "cards, persons or seeds may stand there"
-            bundle.left_out("journal.jsonl", f"bodies of {many} records of kind {kind}", why)
+            bundle.left_out(
+                "journal.jsonl", f"bodies of {counted(many, 'record')} of kind {kind}", why
+            )
 
 
 def _frames(bundle: Bundle, folder: Path) -> None:
@@ -178,7 +181,7 @@ def _frames(bundle: Bundle, folder: Path) -> None:
     sealed = sum(frame.sealed for frame in kept)
     if sealed:
         why = "a card or a PIN may be in them"
-        bundle.left_out("frames.jsonl", f"bytes of {sealed} frames of card devices", why)
+        bundle.left_out("frames.jsonl", f"bytes of {counted(sealed, 'frame')} of card devices", why)
 
 
 def disk(folder: Path) -> dict[str, Any]:
@@ -216,7 +219,7 @@ def _log(bundle: Bundle, unit: str, run: Callable[..., Any]) -> None:
         cut += redacted
     bundle.put("log.txt", f"the system's log of {unit}", ("\n".join(rows) + "\n").encode())
     if cut:
-        bundle.left_out("log.txt", f"long numbers in {cut} lines", "they may be keys")
+        bundle.left_out("log.txt", f"long numbers in {counted(cut, 'line')}", "they may be keys")
 
 
 def secret_paths(bundle: Bundle, config: LiveConfig) -> list[Path]:

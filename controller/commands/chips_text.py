@@ -13,13 +13,14 @@ from controller.chips.layout import Head
 from controller.chips.register import Chip
 from controller.chips.signing import fingerprint
 from controller.rules.money import format_cents
+from record.words import counted
 
 LISTED_SINGLY: Final = 20
 """More new chips than these are counted by kind; JSON lists them all."""
 
 
 def chips_text(count: int) -> str:
-    return f"{count:,} chip" if count == 1 else f"{count:,} chips"
+    return counted(count, "chip")
 
 
 def head_text(head: Head) -> str:

@@ -27,7 +27,7 @@ from controller.doctor.keys import keys
 from controller.rules.errors import SettingsError
 from controller.rules.settings import ALL
 from record.arguments import Arguments
-from record.words import did_you_mean
+from record.words import counted, did_you_mean
 
 EX_CANTCREAT: Final = 73
 _MOMENTS: Final = {
@@ -249,7 +249,7 @@ def _init(arguments: argparse.Namespace) -> Answer:
         row = {"problems": [{"code": problem.code, "file": arguments.output, "text": said}]}
         return EX_CANTCREAT, row, ""
     left = text.count(f"\n# {REQUIRED}") if folder is None else 0
-    said = f"{arguments.output}: written; {left} settings marked REQUIRED are yours to fill in"
+    said = f"{arguments.output}: written; fill in {counted(left, 'setting')} marked REQUIRED"
     return EX_OK, {"file": arguments.output, "required": left}, said
 
 

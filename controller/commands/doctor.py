@@ -14,6 +14,7 @@ from controller.daemon.troubles import MARKS, Trouble, ill
 from controller.doctor.examine import Examined, examine
 from record.arguments import Arguments, add_config
 from record.places import TABLE
+from record.words import counted
 
 EX_TROUBLE: Final = 1
 EPILOG: Final = """\
@@ -47,7 +48,7 @@ def run(argv: list[str]) -> int:
     if options.json:
         print(json.dumps({"ok": not sick, "examined": [one.row() for one in found]}, indent=2))
     else:
-        count = "1 finding" if len(wrong) == 1 else f"{len(wrong)} findings"
+        count = counted(len(wrong), "finding")
         print(f"\n{count}" if wrong else "\nall well")
     return EX_TROUBLE if sick else EX_OK
 

@@ -25,7 +25,7 @@ from record import verify_journal
 from record.arguments import Arguments
 from record.journal import JournalError, Record
 from record.journal.reader import Follower, JournalReader, Report, verify
-from record.words import did_you_mean
+from record.words import counted, did_you_mean
 
 FOLLOW_EVERY_S: Final = 0.5
 pause = time.sleep
@@ -170,7 +170,7 @@ def _report_text(folder: Path, report: Report, row: dict[str, Any]) -> str:
         lines.append(f"  record {seq}: a torn write was cut off here")
     if report.tail.torn:
         lines.append(
-            f"  {report.tail.size} bytes of a torn write behind the end, or the table is just"
+            f"  {counted(report.tail.size, 'byte')} of a torn write at the end, or the table is"
             " writing; the next start cuts them off and says so"
         )
     if row["witnessed"]:
@@ -331,7 +331,8 @@ def _stats(arguments: argparse.Namespace) -> Answer:
         },
         "per_day": dict(sorted(days.items())),
     }
-    size = f"{row['records']} records, {row['bytes']} bytes, {row['segments']} segments"
+    counts = (("records", "record"), ("bytes", "byte"), ("segments", "segment"))
+    size = ", ".join(counted(row[key], noun) for key, noun in counts)
     lines = [f"{arguments.folder}: {size}"]
     if oldest is not None and newest is not None:
         lines.append(f"  from {when(oldest)} to {when(newest)}")

@@ -33,6 +33,7 @@ from record.arguments import Arguments, add_config
 from record.journal import JournalCorrupt, JournalError, Record
 from record.journal.reader import JournalReader
 from record.places import TABLE
+from record.words import counted
 
 EX_NOPERM: Final = 77
 UNDER_WAY: Final = "E-RPY-004"
@@ -223,7 +224,7 @@ def _timeline(
 def _progress(done: int, of: int) -> None:
     """On a terminal: how far it is; 0 of 0 takes the line away again."""
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
-        said = f"\r{done:,} of {of:,} records" if of else "\r\x1b[K"
+        said = f"\r{done:,} of {counted(of, 'record')}" if of else "\r\x1b[K"
         print(said, end="", file=sys.stderr, flush=True)
 
 

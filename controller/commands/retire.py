@@ -23,6 +23,7 @@ from record.journal.reader import JournalReader, Report
 from record.link.keys import KeyFileError
 from record.link.messages import Checkpoint, FromServer, Refused, Welcome
 from record.places import TABLE
+from record.words import counted
 
 EX_UNAVAILABLE: Final = 69
 EX_TEMPFAIL: Final = 75
@@ -81,7 +82,7 @@ def retire(config: LiveConfig) -> dict[str, Any]:
         raise NotNow("E-RUN-007", f"the link server says: {first.text} ({first.code})")
     assert isinstance(first, Welcome)
     if first.n != events:
-        text = f"the link server has {first.n} of {events} events of this journal"
+        text = f"the link server has {first.n} of {counted(events, 'event')} of this journal"
         raise NotNow("E-RUN-007", text)
     said = (
         f"{report.journal_id}: closed for good; its counters are record {report.last_seq}. Now two"

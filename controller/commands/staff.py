@@ -27,7 +27,7 @@ from controller.staff.document import TRADE, Loaded, load
 from controller.staff.people import DUTIES, Duty, Person
 from controller.staff.pins import SALT_BYTES
 from record.arguments import Arguments
-from record.words import did_you_mean
+from record.words import counted, did_you_mean
 
 ROLE_WORDS: Final[dict[str, Duty]] = {duty.replace(" ", "-"): duty for duty in DUTIES}
 MAX_PIN_LINE: Final = 64
@@ -243,7 +243,7 @@ def _check(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any],
         "roles": counts,
     }
     said = f"{arguments.register}: sound; house {document.house}, version {document.version}, "
-    said += f"{len(document.people)} people, {may} may sign on today"
+    said += f"{counted(len(document.people), 'person', 'people')}, {may} may sign on today"
     listed = "".join(f"\n  {count:5}  {duty}" for duty, count in counts.items() if count)
     return row, said + listed
 

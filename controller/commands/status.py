@@ -15,6 +15,7 @@ from controller.daemon.service import ask
 from controller.daemon.troubles import ill, troubles
 from record.arguments import Arguments, add_config
 from record.places import TABLE
+from record.words import counted
 
 EX_UNAVAILABLE: Final = 69
 EX_TROUBLE: Final = 1
@@ -80,9 +81,9 @@ def _head(status: Mapping[str, Any]) -> list[str]:
     ready = sum(device["state"] == "ready" for device in devices)
     return [
         f"table {status['table']}  {status['game']}  round {status['round']}: {status['phase']}",
-        f"gaming day {day['number']}, {day['rounds']} rounds closed",
+        f"gaming day {day['number']}, {counted(day['rounds'], 'round')} closed",
         f"journal {journal['id'][:12]}, next record {journal['next_seq']}",
-        f"{ready} of {len(devices)} devices ready",
+        f"{ready} of {counted(len(devices), 'device')} ready",
         *_link(status.get("link")),
         "",
         *(f"  | {line:20} |" for line in status["prompt"]),
@@ -94,9 +95,11 @@ def _link(link: Mapping[str, Any] | None) -> list[str]:
     if link is None:
         return []
     if link["state"] != "open":
-        return [f"link {link['state']}, {link['waiting']} events wait: {link['trouble']}"]
+        return [
+            f"link {link['state']}, {counted(link['waiting'], 'event')} waiting: {link['trouble']}"
+        ]
     where = f"{link['server']} at {link['endpoint']}, epoch {link['epoch']}"
-    return [f"link open: {where}; {link['waiting']} of {link['events']} events wait"]
+    return [f"link open: {where}; {link['waiting']} of {counted(link['events'], 'event')} waiting"]
 
 
 def _troubles(status: Mapping[str, Any]) -> list[str]:

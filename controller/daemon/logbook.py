@@ -26,6 +26,7 @@ from controller.daemon.troubles import (
 )
 from controller.rules.money import format_cents
 from controller.staff.attempts import CONSOLE, UNKNOWN, Attempt
+from record.words import counted
 
 LOG: Final = logging.getLogger("underfelt.table")
 LOOK_S: Final = 1.0
@@ -139,7 +140,7 @@ class Logbook:
         new, self._alarms = total - self._alarms, total
         kept = list(status.get("alarms", ()))[-new:] if new > 0 else []
         if new > len(kept):
-            text = f"{new - len(kept)} alarms came too fast for the log; the journal has them"
+            text = f"{counted(new - len(kept), 'alarm')} too many for the log; the journal has them"
             yield Entry("alarm", logging.WARNING, text)
         for one in kept:
             code = str(one["code"])
@@ -212,7 +213,7 @@ class LogKeeper:
             await asyncio.sleep(LOOK_S)
             self.look()
             for alarm, device, count in self._left_out():
-                text = f"{alarm} {device}".strip() + f": {count} more lines were left out"
+                text = f"{alarm} {device}".strip() + f": {counted(count, 'more line')} left out"
                 say(Entry(alarm, logging.WARNING, text, device or None))
 
     def _say_all(self, found: Callable[[], Iterable[Entry]]) -> None:

@@ -14,6 +14,7 @@ from controller.daemon.logbook import Entry, say
 from controller.daemon.notify import Notifier, Watchdog
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
+from record.words import counted
 
 GIVEN_UP: Final = ("unknown", "locked")
 DEFAULT_US: Final = 5_000_000
@@ -88,5 +89,5 @@ def status_line(status: Mapping[str, Any]) -> str:
     link = "link up" if status.get("link_up") else "no link"
     return (
         f"round {status.get('round', 0)}, {status.get('phase', 'starting')}, {link}, "
-        f"{ready} of {len(devices)} devices"
+        f"{ready} of {counted(len(devices), 'device')}"
     )

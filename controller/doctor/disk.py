@@ -10,6 +10,7 @@ from typing import Final
 
 from controller.daemon.troubles import Trouble
 from controller.doctor.machine import Machine
+from record.words import counted
 
 NO_FOLDER: Final = "E-DOC-040"
 READ_ONLY: Final = "E-DOC-041"
@@ -56,7 +57,9 @@ def _room(folder: Path) -> Iterator[Trouble]:
     if free_mib < LEAST_MIB:
         yield Trouble(LITTLE_ROOM, "journal", "degraded", f"{free_mib} MiB free at {folder}")
     if room.f_files and room.f_favail < LEAST_FILES:
-        yield Trouble(NO_FILES, "journal", "degraded", f"{room.f_favail} files free at {folder}")
+        yield Trouble(
+            NO_FILES, "journal", "degraded", f"{counted(room.f_favail, 'file')} free at {folder}"
+        )
 
 
 def _writes(folder: Path) -> Iterator[Trouble]:
@@ -103,7 +106,12 @@ def _worn(machine: Machine) -> Iterator[Trouble]:
         # An SD card says nothing about its age; what it lost is counted by the file system.
         errors = machine.text(f"/sys/fs/ext4/{name}/errors_count")
         if errors and errors.isdigit() and int(errors):
-            yield Trouble(BROKEN, name, "degraded", f"{errors} errors since it was made or mended")
+            yield Trouble(
+                BROKEN,
+                name,
+                "degraded",
+                f"{counted(int(errors), 'error')} since it was made or mended",
+            )
 
 
 def _number(text: str) -> int:

@@ -24,6 +24,7 @@ from controller.doctor.service import Unit, service, unit_of, wanted
 from controller.doctor.user import USER, is_known, seen_by
 from record.journal import JournalError
 from record.journal.reader import JournalReader
+from record.words import counted
 
 UNREADABLE: Final = "E-DOC-005"
 NO_USER: Final = "E-DOC-068"
@@ -80,7 +81,7 @@ def _as_the_daemon(
     if config.link is not None and not any(one.about == "link" for one in known):
         pair = pair if "link" in without else link_keys(config)
         if pair is not None:
-            said = f"{len(config.link.endpoints)} endpoints take our key"
+            said = f"our key accepted by {counted(len(config.link.endpoints), 'endpoint')}"
             yield "link", said, link(config.link.endpoints, *pair)
     yield _daemon(config.service.socket)
 

@@ -11,6 +11,7 @@ import msgspec
 
 from controller.gamingday.fold import local, total
 from controller.gamingday.sheet import Day, Rows, Total, Wagers
+from record.words import counted
 
 WIDE: Final = 78
 _LABEL: Final = 18
@@ -187,7 +188,7 @@ def _afterwards(day: Day) -> Iterator[str]:
         lambda r: f"DOES NOT BALANCE: round {r[0]}, {money(r[1])} against {money(r[2])}",
     )
     if day.unread:
-        yield f"COULD NOT BE READ: {day.unread:,} records"
+        yield f"COULD NOT BE READ: {counted(day.unread, 'record')}"
 
 
 def _cases(found: Rows, say: Callable[[list[Any]], str]) -> Iterator[str]:
@@ -240,7 +241,7 @@ def _people(day: Day) -> Iterator[str]:
 def _evidence(day: Day) -> Iterator[str]:
     starts = f"Starts        {day.starts.count:,}"
     if day.starts.repaired_bytes:
-        starts += f", {day.starts.repaired_bytes:,} bytes of torn writes cut off"
+        starts += f", {counted(day.starts.repaired_bytes, 'byte')} of torn writes cut off"
     yield starts
     for title, hashes in (
         ("Configuration", day.configurations),

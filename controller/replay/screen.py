@@ -12,6 +12,7 @@ from controller.replay.displays import UNREAD, lamps, meter
 from controller.replay.frames import SEALED, on_line
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
+from record.words import counted
 
 COLUMNS: Final = 80
 ROWS: Final = 24
@@ -102,7 +103,7 @@ def _followed(moment: Moment, most: int) -> list[str]:
         lines += textwrap.wrap(f"  -> {said}", COLUMNS, subsequent_indent="     ")
     if len(lines) > most:
         left = len(lines) - most + 1
-        lines = [*lines[: most - 1], f"     ... {left} more lines: a"]
+        lines = [*lines[: most - 1], f"     ... {counted(left, 'more line')}: a"]
     return lines
 
 
@@ -174,7 +175,8 @@ def frame_lines(frames: Sequence[FrameLine], columns: int = COLUMNS) -> list[str
         own = list(run)
         if sealed and len(own) > 1:
             at_ms = own[0].at_ms
-            head = f"  {at_ms // 1000 % 60:02}.{at_ms % 1000:03} {device}: {len(own)} frames"
+            many = counted(len(own), "frame")
+            head = f"  {at_ms // 1000 % 60:02}.{at_ms % 1000:03} {device}: {many}"
             lines.append(f"{head}, {SEALED.replace('opens it', 'opens them')}")
         else:
             lines += [frame_line(one, columns) for one in own]

@@ -18,6 +18,7 @@ from controller.rules.hands import HAND_NAMES
 from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
 from record.rounds import ending
+from record.words import counted
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
 CONSOLE: Final = "console"
@@ -81,7 +82,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.DeckShuffled: lambda w: f"The {w.deck} deck was shuffled",
     f.DeckCut: lambda _: "The deck was cut and loaded",
     f.DecksLoaded: lambda w: f"Decks: {w.in_play} in play, {w.in_device} in the device",
-    f.DeckCounted: lambda w: f"The deck was counted: {w.count} cards",
+    f.DeckCounted: lambda w: f"The deck was counted: {counted(w.count, 'card')}",
     f.CountOrdered: lambda _: "A count of the cards is ordered",
     f.BetsOpened: lambda _: "Bets are opened",
     f.WagerRead: lambda w: f"{at(w.seat)}: {cents(w.cents)} lies on {spot(w.spot)}",
@@ -99,7 +100,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     ),
     f.CutCardSeen: lambda _: "The cut card came out",
     f.UnknownCardSeen: lambda _: "Something came out that is no card of this deck, or a misread",
-    f.CardFaultReported: lambda w: f"Card fault: {w.kind}, {w.count} cards",
+    f.CardFaultReported: lambda w: f"Card fault: {w.kind}, {counted(w.count, 'card')}",
     f.ShufflerFailed: lambda _: "The shuffler failed",
     f.ShufflerReady: lambda _: "The shuffler is ready again",
     f.DealConfirmed: lambda _: "The dealer confirms the cards on the table",
@@ -125,7 +126,9 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.HandsRemapped: lambda w: f"The hands of {place(w.first)} and {place(w.second)} are exchanged",
     f.StrayHandFound: lambda w: f"A hand lies at seat {w.seat}, which has no wager",
     f.CountFound: lambda w: (
-        f"{w.count} cards at seat {w.seat}" if w.seat else f"{w.count} community cards"
+        f"{counted(w.count, 'card')} at seat {w.seat}"
+        if w.seat
+        else counted(w.count, "community card")
     ),
     f.HandVoided: lambda w: f"Seat {w.seat}: hand void: {w.reason}",
     f.OutcomeInvalidated: lambda w: f"The game is invalidated: {w.reason}{_forfeit(w)}",

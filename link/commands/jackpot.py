@@ -37,6 +37,7 @@ from link.reports.hits import hits_report
 from link.reports.model import ReportError
 from link.reports.text import cents_text, findings_text, section_text
 from link.rows import AwardRow, AwardStep
+from record.words import counted
 
 OPEN: Final = ("claimed", "locked", "verified", "approved")
 WANTS: Final = {
@@ -126,7 +127,7 @@ def _ago(ms: int) -> str:
         return f"{ms // 1000} s"
     if minutes < 120:
         return f"{minutes} min"
-    return f"{minutes // 60} h" if minutes < 2 * 24 * 60 else f"{minutes // (24 * 60)} days"
+    return f"{minutes // 60} h" if minutes < 2 * 24 * 60 else counted(minutes // (24 * 60), "day")
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:

@@ -40,6 +40,7 @@ from record.arguments import Arguments
 from record.link.keys import KeyFileError
 from record.notify import Notifier
 from record.private import keep_memory_private
+from record.words import counted
 
 TEXT: Final = (
     "The progressive-link server: underfelt link --config FILE runs it; the verbs look after it."
@@ -112,7 +113,7 @@ def _status(options: argparse.Namespace) -> int:
 
 def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
     word = f"leading, epoch {status['epoch']}" if status["leading"] else "standing by"
-    rows = [f"{status['server']}: {word}, {status['tables']} tables, {status['store']}"]
+    rows = [f"{status['server']}: {word}, {counted(status['tables'], 'table')}, {status['store']}"]
     if status["trouble"]:
         rows.append(f"  trouble: {status['trouble']}")
     rows += [f"  ALARM: {text}" for text in status["standing"]]

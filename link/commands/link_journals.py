@@ -22,6 +22,7 @@ from link.commands.io import (
     table_text,
 )
 from link.commands.verbs import Verb
+from record.words import counted
 
 _HEAD: Final = ("journal", "table", "state", "events", "why")
 
@@ -69,7 +70,11 @@ def _found(options: argparse.Namespace) -> dict[str, Any]:
     rows: list[dict[str, Any]] = asked(control_of(options), {"verb": "journals"})["journals"]
     found = [row for row in rows if row["journal"].startswith(options.journal)]
     if len(found) != 1:
-        what = f"{len(found)} journals begin like this" if found else "there is no such journal"
+        what = (
+            f"{counted(len(found), 'journal')} begin like this"
+            if found
+            else "there is no such journal"
+        )
         raise Stop(f"{options.journal}: {what}; see underfelt link journals", EX_DATAERR)
     return found[0]
 

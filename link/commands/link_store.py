@@ -43,6 +43,7 @@ from link.store.contract import Store
 from link.store.errors import StoreError
 from record.arguments import add_config
 from record.places import LINK
+from record.words import counted
 
 LONG_S: Final = 3_600.0
 
@@ -119,7 +120,7 @@ def backup(options: argparse.Namespace) -> int:
         if stop.code != EX_UNAVAILABLE:
             raise
         manifest = _backup_alone(config.store, path)  # nobody is running it
-    said = f"{path}: {manifest['bytes']} bytes, event {manifest['last_event']}"
+    said = f"{path}: {counted(manifest['bytes'], 'byte')}, event {manifest['last_event']}"
     print_answer(options, manifest, f"{said}\nsha256 {manifest['sha256']}")
     return EX_OK
 

@@ -18,6 +18,7 @@ from link.reports.model import Line, Report, Section, columns
 from link.reports.source import Period
 from link.reports.text import cents_text
 from link.rows import AwardRow, AwardStep
+from record.words import counted
 
 _before: Final = re.compile(r"(\d+) cents before; (.+) is \w+")
 
@@ -83,7 +84,7 @@ def derivation_section(one: Derivation, steps: Steps, report: Report) -> Section
             line(why, units, f"{'from' if units > 0 else 'to'} {other}")
     line("in the jackpot at the lock", jackpot.held)
     line("below a cent, stays", to_units(to_cents(jackpot.held)) - jackpot.held)
-    shared = f"shared by {jackpot.takers} rounds" if jackpot.takers > 1 else ""
+    shared = f"shared by {counted(jackpot.takers, 'round')}" if jackpot.takers > 1 else ""
     line("jackpot of record", to_units(jackpot.cents), shared)
     if one.top_up:
         line("added by the house", one.top_up, "top-up at the lock")

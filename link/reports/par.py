@@ -20,6 +20,7 @@ import msgspec
 from link.reports.desk import Desk
 from link.reports.model import DRIFT, Finding, Line, Report, ReportError, Section, columns
 from link.reports.table import PROGRESSIVE, Sums
+from record.words import counted
 
 SCHEMA: Final = "underfelt.par/1"
 MOST_SUMMED: Final = 20_000
@@ -174,7 +175,7 @@ def _hits(sheet: Sheet, sums: Sums, one_in: int, report: Report) -> Section:
         head,
         rows,
         (("game", sheet.game),),
-        note=f"{trials:,} hands with a progressive wager. Alarm below 1 in {one_in:,}.",
+        note=f"{counted(trials, 'hand')} with a progressive wager. Alarm below 1 in {one_in:,}.",
     )
 
 

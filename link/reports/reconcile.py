@@ -12,6 +12,7 @@ from link.rows import EventRow
 from record.link.codec import body_of
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
 from record.link.messages import Event
+from record.words import counted
 
 MOST_LISTED: Final = 100
 COUNTS: Final = {"events": "events", "rounds": "rounds", "claims and requests": "claims"}
@@ -156,8 +157,8 @@ def _sums(
         "what", f"journal:{kind}", f"server:{kind}", f"waiting:{kind}", f"difference:{kind}"
     )
     older = (
-        f" {found.older} events at the server are older than the journal's first record and were "
-        "not compared."
+        f" Not compared: {counted(found.older, 'event')} at the server, older than the "
+        "journal's first record."
     )
     note = "Waiting: in the journal, not yet at the server." + (older if found.older else "")
     return Section(name, title, head, rows, note=note if name == "counts" else "")

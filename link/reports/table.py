@@ -12,6 +12,7 @@ from link.reports.model import UNREADABLE, Finding, Line, Report, Section, colum
 from link.rows import EventRow
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
 from record.rounds import ending, returned
+from record.words import counted
 
 PROGRESSIVE: Final = "progressive"
 KEPT_ROUNDS: Final = 256
@@ -198,7 +199,7 @@ def table_report(
         report.findings += [Finding(UNREADABLE, said) for said in sums.unreadable]
         if sums.late:
             report.differs(
-                f"table {key[0]}: {sums.late} rounds were corrected that are not among its last "
+                f"table {key[0]}: {counted(sums.late, 'round')} corrected, not among its last "
                 f"{KEPT_ROUNDS}; handle and payments of those are as first reported"
             )
     return report

@@ -41,6 +41,7 @@ from record.link.messages import (
     Welcome,
 )
 from record.outside import excerpt, printable
+from record.words import counted
 
 STRIKES: Final = 3
 """Frames that are no messages, until a connection is given up."""
@@ -239,7 +240,7 @@ class Floor:
                 return
         self._mute(key)
         self._refuse(peer, NOT_TAKEN, said)
-        text = f"{said}; {len(frame)} bytes, SHA-256 {sha256(frame).hexdigest()}"
+        text = f"{said}; {counted(len(frame), 'byte')}, SHA-256 {sha256(frame).hexdigest()}"
         self.alarm(NOT_TAKEN, key.table, text)
 
     def restart(self, ledger: Ledger) -> None:

@@ -39,6 +39,7 @@ from link.store.errors import (
 )
 from record.link.codec import encode
 from record.link.messages import Bye, Receipt, Refused
+from record.words import counted
 
 IDLE_MS: Final = 250
 """The longest sleep: timers are looked at so often."""
@@ -465,7 +466,8 @@ class Server:
         floor = self.floor
         if floor is None:
             return f"{self.plan.name}: standing by{self.trouble and f': {self.trouble}'}"
-        return f"{self.plan.name}: leading, epoch {floor.epoch}, {len(floor.sessions)} tables"
+        tables = counted(len(floor.sessions), "table")
+        return f"{self.plan.name}: leading, epoch {floor.epoch}, {tables}"
 
 
 def _user_of(frame: zmq.Frame) -> str:

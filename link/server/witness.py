@@ -6,6 +6,7 @@ from link.server.keeper import Keeper
 from link.store.contract import Store
 from link.store.errors import Fenced, Rewound
 from record.link.messages import Receipt
+from record.words import counted
 
 
 def compare(store: Store, keeper: Keeper, last: int, table: str, receipt: Receipt) -> None:
@@ -23,7 +24,7 @@ def compare(store: Store, keeper: Keeper, last: int, table: str, receipt: Receip
         return
     held = f"{table} holds a receipt of epoch {receipt.epoch} for event {receipt.event}"
     if receipt.event > last:
-        what = f"ends at event {last}: {receipt.event - last} events are missing"
+        what = f"ends at event {last}: missing {counted(receipt.event - last, 'event')}"
     else:
         what = f"has another event {receipt.event}: it went back and continued differently"
     said = f"{held}, chain {receipt.chain[:16]}; the store {what}"

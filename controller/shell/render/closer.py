@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
+from record.words import counted
 
 SHOWN: Final = 12
 """Frames on a screen; ``--json`` has all that are kept."""
@@ -38,10 +39,10 @@ def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     heard = data.get("heard_us")
     yield from pairs((("heard", "nothing" if heard is None else _ago(heard)),), columns)
     if not frames:
-        yield f"no frames but {beats} heartbeats"
+        yield f"no frames but {counted(beats, 'heartbeat')}"
         return
     last = frames[-1]["at_us"]
-    more = f" and {beats} heartbeats" if beats else ""
+    more = f" and {counted(beats, 'heartbeat')}" if beats else ""
     shown = f"{min(len(frames), SHOWN)} of {len(frames)} kept{more}"
     yield from wrapped(f"last frames, newest last ({shown}):", columns)
     for one in frames[-SHOWN:]:
@@ -59,7 +60,7 @@ def _ago(us: int) -> str:
 
 def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     if data["missed"]:
-        yield f"... {data['missed']} readings were forgotten in between"
+        yield f"... {counted(data['missed'], 'reading')} missed in between"
     for row in data["readings"]:
         yield from wrapped(watched(row, data["now"]), columns, "", LATER)
 
@@ -83,7 +84,9 @@ def _said(value: object) -> str:
 
 def chips(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     who = f"seat {data['seat']}" if data["seat"] else "pot"
-    yield f"{who}, {data['phase']}" + (f", {data['credits']} credits" if data["credits"] else "")
+    yield f"{who}, {data['phase']}" + (
+        f", {counted(data['credits'], 'credit')}" if data["credits"] else ""
+    )
     rows = []
     for spot in data["spots"]:
         wrong = spot["wrong"] or ""

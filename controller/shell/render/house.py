@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
 from record.rounds import ending
+from record.words import counted
 
 HIDDEN: Final = "--"
 """A card that never became public."""
@@ -74,7 +75,7 @@ def link(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         ("server", f"{status['server'] or '-'} at {status['endpoint']}, epoch {status['epoch']}"),
         ("endpoints", ", ".join(status["endpoints"])),
         ("heard", "-" if heard is None else f"{heard} ms ago"),
-        ("outbox", f"{status['waiting']} of {status['events']} events wait"),
+        ("outbox", f"{status['waiting']} of {counted(status['events'], 'event')} waiting"),
         ("last ack", "-" if ack is None else f"{ack} ms ago"),
         ("malformed", status["malformed"]),
     ]
@@ -84,7 +85,9 @@ def link(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 def journal(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     end = (
-        f"{data['records_checked']} records hold" if data["verified"] else f"BROKEN: {data['why']}"
+        f"{counted(data['records_checked'], 'record')} verified"
+        if data["verified"]
+        else f"BROKEN: {data['why']}"
     )
     yield from pairs(
         (
@@ -95,7 +98,7 @@ def journal(data: Mapping[str, Any], columns: int) -> Iterator[str]:
             ("segments", f"{data['segments']}, {data['bytes'] / MIB:.1f} MiB"),
             ("end", end),
             ("disk", f"{data['free_bytes'] / MIB:.0f} MiB free" + _full(data)),
-            ("repaired", f"{data['repaired_bytes']} bytes at this start"),
+            ("repaired", f"{counted(data['repaired_bytes'], 'byte')} at this start"),
         ),
         columns,
     )
@@ -144,7 +147,7 @@ def reboot(data: Mapping[str, Any], columns: int) -> Iterator[str]:
 
 
 def bundle(data: Mapping[str, Any], columns: int) -> Iterator[str]:
-    told = f"{data['file']}: {data['size']} bytes, {len(data['files'])} parts"
+    told = f"{data['file']}: {counted(data['size'], 'byte')}, {counted(len(data['files']), 'part')}"
     yield from wrapped(told, columns)
     for row in data["redacted"]:
         said = f"left out  {row['part']}: {row['what']} ({row['why']})"

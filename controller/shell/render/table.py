@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
+from record.words import counted
 
 MARKS: Final = {"stopped": "!!", "degraded": "!", "note": "-"}
 
@@ -18,10 +19,15 @@ def status(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     rows = [
         ("table", f"{data['table']}, {data['game']}"),
         ("round", f"{data['round']}: {data['phase']}"),
-        ("gaming day", f"{day['number']}, {day['rounds']} rounds closed"),
+        ("gaming day", f"{day['number']}, {counted(day['rounds'], 'round')} closed"),
         ("devices", f"{ready} of {len(data['devices'])} ready"),
         ("journal", f"next record {data['journal']['next_seq']}"),
-        ("link", "none" if link is None else f"{link['state']}, {link['waiting']} events wait"),
+        (
+            "link",
+            "none"
+            if link is None
+            else f"{link['state']}, {counted(link['waiting'], 'event')} waiting",
+        ),
     ]
     if data["progressive"]:
         rows.append(("jackpot", cents(data["jackpot_cents"])))

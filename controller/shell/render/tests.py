@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import pairs, wrapped
+from record.words import counted
 
 MARKS: Final = {"ask": "->", "seen": "  ", "pass": "ok", "fail": "!!", "note": " -"}
 
@@ -44,5 +45,5 @@ def mode(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         yield "test mode is off; the table is as it was"
         return
     minutes = data["idle_s"] // 60
-    said = f"TEST MODE: the table is out of play until test off, or {minutes} minutes without a"
+    said = f"TEST MODE: out of play until test off, or {counted(minutes, 'minute')} without a"
     yield from wrapped(f"{said} command", columns)

@@ -48,7 +48,7 @@ def test_a_table_with_a_link_talks_to_its_server(tmp_path: Path) -> None:
             return bool(status["link_up"]) and sound and status["jackpot_cents"] == 123_400
 
         until(told)
-        line = f"link open: model at {behind.endpoint}, epoch 1; 0 of 0 events wait"
+        line = f"link open: model at {behind.endpoint}, epoch 1; 0 of 0 events waiting"
         until(lambda: line in underfelt("status", "--config", str(config)).stdout)
         table.send_signal(signal.SIGTERM)
         out, err = table.communicate(timeout=LIMIT_S)

@@ -31,7 +31,7 @@ def test_an_open_link_is_told_in_a_line_and_in_figures() -> None:
     world.write(contributed(2))
     world.run(500)
     link = link_of(world)
-    assert _link(link) == ["link open: model at tcp://model-0:1, epoch 3; 1 of 2 events wait"]
+    assert _link(link) == ["link open: model at tcp://model-0:1, epoch 3; 1 of 2 events waiting"]
     assert gauges(link) == {
         "link_connected": 1, "link_halted": 0, "link_server_epoch": 3, "link_events": 2,
         "link_acknowledged": 1, "link_outbox_depth": 1, "link_last_ack_ms": link["last_ack_ms"],
@@ -46,7 +46,7 @@ def test_a_link_that_waits_says_why() -> None:
     world.write(contributed(1))
     world.run(2_000)
     (line,) = _link(link_of(world))
-    assert line.endswith("1 events wait: tcp://model-0:1: not the leader (E-LNK-020)")
+    assert line.endswith("1 event waiting: tcp://model-0:1: not the leader (E-LNK-020)")
     assert gauges(link_of(world))["link_heard_ms"] == -1
 
 
