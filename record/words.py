@@ -17,3 +17,9 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "one of") -> 
     listed = list(known)
     close = get_close_matches(word.lower(), listed, n=1)
     return f"did you mean {close[0]}?" if close else f"{otherwise} {', '.join(listed)}"
+
+
+def dollars(cents: int) -> str:
+    """``$1,234.50``: an amount in a sentence."""
+    sign, cents = ("-", -cents) if cents < 0 else ("", cents)
+    return f"{sign}${cents // 100:,}.{cents % 100:02}"

@@ -23,6 +23,7 @@ from record.arguments import Arguments, add_config
 from record.journal import JournalError
 from record.places import LINK
 from record.verify_evidence import verify
+from record.words import dollars
 
 if TYPE_CHECKING:
     from controller.evidence.server import ServerHalf
@@ -148,7 +149,7 @@ def _answer(options: argparse.Namespace, parts: Parts, manifest: bytes) -> int:
     else:
         print(f"{options.output}: award {options.award}")
         if parts.server is not None:
-            print(f"amount {parts.server.award['cents']} cents, {parts.server.award['state']}")
+            print(f"amount {dollars(parts.server.award['cents'])}, {parts.server.award['state']}")
         for text in parts.missing:
             print(f"MISSING  {text}")
         print(f"manifest {digest}; write it down elsewhere")

@@ -42,6 +42,11 @@ def split_pot(
     return shares
 
 
+def dollars(cents: int) -> str:
+    """``1234567`` as ``$12,345.67``: an amount in a sentence."""
+    return f"-${format_cents(-cents)}" if cents < 0 else f"${format_cents(cents)}"
+
+
 def format_cents(cents: int) -> str:
     """``1234567`` as ``12,345.67``."""
     sign = "-" if cents < 0 else ""

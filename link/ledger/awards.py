@@ -25,6 +25,7 @@ from link.ledger.units import to_cents, to_units
 from link.rows import AwardState
 from record.link.events import Withdrawn
 from record.link.messages import AwardChanged, LockedAward
+from record.words import dollars
 
 LEGAL: Final[dict[str, frozenset[str]]] = {
     "": frozenset(("claimed",)),
@@ -260,8 +261,8 @@ def _revalue(state: State, level: Level, gone: Held) -> list[Reply]:
             continue
         if held.state not in ("locked", "verified"):
             text = (
-                f"award {held.award} would be {worth.cents} cents without {gone.award}; it is "
-                f"{held.state} with {held.cents}"
+                f"award {held.award} would be {dollars(worth.cents)} without {gone.award}; it is "
+                f"{held.state} with {dollars(held.cents)}"
             )
             state.alarm("E-POOL-043", held.table, text)
             continue

@@ -17,6 +17,7 @@ from link.ledger.state import (
 )
 from link.ledger.units import to_units
 from record.link.events import Contributed, Reversed, Wager
+from record.words import counted, dollars
 
 POISON = "E-LNK-017"
 
@@ -36,8 +37,8 @@ def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply]
         if (cents, wager.credits) not in allowed:
             raise Poison(
                 UNREASONABLE,
-                f"seat {wager.seat}: {cents} cents with {wager.credits} credits is no wager "
-                f"of pool {pool.pool}",
+                f"seat {wager.seat}: {dollars(cents)} with {counted(wager.credits, 'credit')} "
+                f"is no wager of pool {pool.pool}",
             )
         seats |= seat
         total += cents
@@ -97,8 +98,8 @@ def _check_width(pool: PoolState, number: int, wagers: int, total: int) -> None:
 def _too_much(pool: PoolState, number: int, total: int) -> Poison:
     return Poison(
         UNREASONABLE,
-        f"round {number}: {total} cents; expected at most {pool.most_cents}, every seat of "
-        f"pool {pool.pool} with the largest wager",
+        f"round {number}: {dollars(total)}; expected at most {dollars(pool.most_cents)}, "
+        f"every seat of pool {pool.pool} with the largest wager",
     )
 
 
@@ -163,8 +164,8 @@ def reverse(state: State, journal: Journal, body: Reversed) -> list[Reply]:
         if not 0 < wager.cents <= stands:
             raise Poison(
                 POISON,
-                f"round {body.round}, seat {wager.seat}: {wager.cents} cents reversed, but "
-                f"{stands} stand",
+                f"round {body.round}, seat {wager.seat}: {dollars(wager.cents)} reversed, but "
+                f"{dollars(stands)} stands",
             )
     pool = state.pools[book.pool]
     for wager in body.wagers:

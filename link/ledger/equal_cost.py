@@ -21,6 +21,7 @@ import msgspec
 
 from link.ledger.errors import PoolError
 from record.games import COUNTS, PROGRESSIVES, Progressive, chance
+from record.words import dollars
 
 SCHEMA: Final = "underfelt.par/1"
 MOST_TEXT: Final = 500
@@ -55,7 +56,7 @@ def costs_of(
         listed = ", ".join(map(str, stakes))
         raise PoolError(
             "E-POOL-017",
-            f"{where}: a stake of {stake} cents is no wager of the pool; expected one of "
+            f"{where}: a stake of {dollars(stake)} is no wager of the pool; expected one of "
             f"denominations_cents: {listed}",
         )
     missing = [hand for hand in shares if hand not in COUNTS]
@@ -65,7 +66,7 @@ def costs_of(
     taken = sum((chance(hand) * share / 100 for hand, share in shares.items()), Fraction(0))
     if not resets:
         raise PoolError("E-POOL-017", f"{where}: no hand takes the whole jackpot")
-    names = [game] if len(stakes) == 1 else [f"{game} at {cents} cents" for cents in stakes]
+    names = [game] if len(stakes) == 1 else [f"{game} at {dollars(cents)}" for cents in stakes]
     return [
         Cost(name, cents / resets, taken / cents) for name, cents in zip(names, stakes, strict=True)
     ]

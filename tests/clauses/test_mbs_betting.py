@@ -79,7 +79,7 @@ def test_a_card_before_the_closing_call_freezes_the_wagers_at_that_instant(game:
     assert fx.Prompt("press close") in effects
     assert croupier.state.phase is Phase.DEALING
     late = croupier.do(f.WagerRead(2, "$", 5000), CHIPS)
-    assert only(late, fx.RaiseAlarm).detail == "$: 4000"
+    assert only(late, fx.RaiseAlarm).detail == "$: $40.00"
     croupier.do(f.WagerRead(2, "$", 1000), CHIPS)
     croupier.do(f.BetsClosed())
     croupier.let_it_ride()
@@ -231,10 +231,11 @@ def test_what_is_added_after_the_closing_call_is_refused_and_not_honoured(game: 
     croupier.prepare()
     croupier.bets({2: base(1000)})
     effects = croupier.do(f.WagerRead(2, "1", 1500), CHIPS)
-    alarm = fx.RaiseAlarm("late wager", 2, "1: 500", f"{game}-5.6")
+    alarm = fx.RaiseAlarm("late wager", 2, "1: $5.00", f"{game}-5.6")
     assert effects == (alarm, fx.Prompt("late", 2, "1"))
     stranger = croupier.do(f.WagerRead(6, "$", 700), CHIPS)
-    assert only(stranger, fx.RaiseAlarm) == fx.RaiseAlarm("late wager", 6, "$: 700", f"{game}-5.6")
+    alarm = fx.RaiseAlarm("late wager", 6, "$: $7.00", f"{game}-5.6")
+    assert only(stranger, fx.RaiseAlarm) == alarm
     assert refused(croupier.try_(f.CreditsRead(2, 1), ACCEPTOR)).clause == f"{game}-5.6"
     croupier.let_it_ride()
     wager = row(croupier, 2)["wagers"]["1"]
@@ -256,7 +257,7 @@ def test_a_wager_taken_out_after_the_closing_call_still_wins_or_loses(
     croupier.prepare()
     croupier.bets({2: base(1000)})
     effects = croupier.do(f.WagerRead(2, "2", 0), CHIPS)
-    assert effects == (fx.RaiseAlarm("wager lifted", 2, "2: 0 of 1000", f"{game}-5.7"),)
+    assert effects == (fx.RaiseAlarm("wager lifted", 2, "2: $0.00 of $10.00", f"{game}-5.7"),)
     croupier.deal()
     croupier.decide()
     croupier.turn(1)

@@ -121,7 +121,7 @@ def test_a_wager_left_to_ride_stays_in_play_even_if_it_is_lifted(
         croupier.turn(1)
     croupier.do(f.Decided(2, spot, "ride"))
     effects = croupier.do(f.WagerRead(2, spot, 0), CHIPS)
-    alarm = fx.RaiseAlarm("wager lifted", 2, f"{spot}: 0 of 1000", f"{game}-5.7")
+    alarm = fx.RaiseAlarm("wager lifted", 2, f"{spot}: $0.00 of $10.00", f"{game}-5.7")
     assert only(effects, fx.RaiseAlarm) == alarm
     number = 1 if spot == "1" else 2
     stays = refused(croupier.try_(f.CommunityTurned(number)))  # type: ignore[arg-type]
@@ -242,7 +242,7 @@ def test_the_dollar_wager_is_played_even_if_it_is_lifted(game: str, hand: str, n
     croupier.told = lambda _fact, effects: shown.extend(effects)
     croupier.ride = withdraw
     lifted = croupier.do(f.WagerRead(2, "$", 0), CHIPS)
-    alarm = fx.RaiseAlarm("wager lifted", 2, "$: 0 of 1000", f"{game}-3.16")
+    alarm = fx.RaiseAlarm("wager lifted", 2, "$: $0.00 of $10.00", f"{game}-3.16")
     assert only(lifted, fx.RaiseAlarm) == alarm
     rest(croupier)
     assert choices == [(2, "1"), (2, "2")]

@@ -100,7 +100,7 @@ def test_a_wager_that_rides_cannot_be_taken_off_any_more() -> None:
     croupier.do(f.Decided(5, "1", "ride"))
     effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
     assert effects == (
-        fx.RaiseAlarm("wager lifted", 5, "1: 0 of 1000", "NSW-5.4"),
+        fx.RaiseAlarm("wager lifted", 5, "1: $0.00 of $10.00", "NSW-5.4"),
         fx.Prompt("chips", 5, "1"),
     )
     assert refused(croupier.try_(f.CommunityTurned(1))).clause == "NSW-8.4"
@@ -190,7 +190,7 @@ def test_only_spots_1_and_2_can_ride_or_be_taken_back() -> None:
 def test_the_dollar_wager_cannot_be_taken_off() -> None:
     croupier = dealt()
     effects = croupier.do(f.WagerRead(5, "$", 0), CHIPS)
-    assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "$: 0 of 1000", "NSW-8.9")
+    assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "$: $0.00 of $10.00", "NSW-8.9")
     croupier.decide()
     croupier.turn(1)
     croupier.decide()
@@ -208,7 +208,9 @@ def test_a_riding_wager_stays_until_its_seat_is_settled() -> None:
     croupier.turn(2)
     croupier.do(f.HandOpened(5))
     early = croupier.do(f.WagerRead(5, "2", 0), CHIPS)
-    assert only(early, fx.RaiseAlarm) == fx.RaiseAlarm("wager lifted", 5, "2: 0 of 1000", "NSW-5.4")
+    assert only(early, fx.RaiseAlarm) == fx.RaiseAlarm(
+        "wager lifted", 5, "2: $0.00 of $10.00", "NSW-5.4"
+    )
     croupier.do(f.WagerRead(5, "2", 1000), CHIPS)
     croupier.do(f.SeatSettled(5))
     assert croupier.do(f.WagerRead(5, "2", 0), CHIPS) == ()

@@ -318,7 +318,7 @@ def test_winners_are_paid_what_the_table_shows_and_chips_on_the_spot_are_compare
     assert fx.SetLamp(2, "pay") in effects
     assert croupier.do(f.WagerRead(2, "1", 2000), CHIPS) == ()  # stake and winnings
     short = croupier.do(f.WagerRead(2, "2", 1500), CHIPS)
-    assert short == (fx.Prompt("pay", 2, "2: paid 500, due 1000", 500),)
+    assert short == (fx.Prompt("pay", 2, "2: paid $5.00, due $10.00", 500),)
     assert croupier.do(f.WagerRead(2, "2", 2000), CHIPS) == ()
     for spot in ("1", "2", "$"):
         croupier.take(5, spot)

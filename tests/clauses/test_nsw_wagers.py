@@ -13,6 +13,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.prompts import text
 from controller.rules.engine.state import Phase
 from controller.rules.errors import SettingsError
+from controller.rules.money import dollars
 from controller.rules.settle import settle
 from controller.rules.wagers import check_wagers
 from tests.clauses.tables import base, only, refused, row, table
@@ -84,7 +85,7 @@ def test_a_chip_placed_after_the_closing_call_is_late_and_never_counts() -> None
     croupier = closed()
     effects = croupier.do(f.WagerRead(2, "$", 1500), CHIPS)  # before the first card
     assert effects == (
-        fx.RaiseAlarm("late wager", 2, "$: 500", "NSW-5.3"),
+        fx.RaiseAlarm("late wager", 2, "$: $5.00", "NSW-5.3"),
         fx.Prompt("late", 2, "$"),
     )
     croupier.do(f.WagerRead(5, "1", 1500), CHIPS)
@@ -102,7 +103,7 @@ def test_after_the_first_card_a_wager_taken_off_stays_live() -> None:
     croupier.decide()
     croupier.turn(1)
     effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
-    assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "1: 0 of 1000", "NSW-5.4")
+    assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "1: $0.00 of $10.00", "NSW-5.4")
     croupier.decide()
     croupier.turn(2)
     effects = croupier.do(f.HandOpened(5))
@@ -240,8 +241,8 @@ def test_unequal_wagers_are_corrected_within_the_limits_before_the_cards_are_han
             croupier.do(f.WagerRead(5, spot, cents), CHIPS)
         for who in (DEALER_AT_TABLE, SUPERVISOR):
             refusal = refused(croupier.try_(f.WagersCorrected(5, cents), who))
-            said = f"{cents}: a correction must lie within the posted limits, 800 to 1000"
-            assert refusal == fx.Refused(said, "NSW-12.10.1")
+            said = "a correction must lie within the posted limits, $8.00 to $10.00"
+            assert refusal == fx.Refused(f"{dollars(cents)}: {said}", "NSW-12.10.1")
     for spot in ("1", "2", "$"):
         croupier.do(f.WagerRead(5, spot, 1000), CHIPS)
     croupier.do(f.WagersCorrected(5, 1000))

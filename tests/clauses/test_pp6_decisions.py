@@ -63,7 +63,7 @@ def test_only_circles_that_hold_a_wager_are_asked_about() -> None:
 def test_chips_taken_by_hand_before_a_signal_raise_the_alarm() -> None:
     croupier = dealt({3: base(500)})
     effects = croupier.do(f.WagerRead(3, "1", 0), CHIPS)
-    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "1: 0 of 500", "PP6-M2b")]
+    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "1: $0.00 of $5.00", "PP6-M2b")]
     # Confirmed as taken back, the wager is out; nothing is asked twice.
     assert asked(croupier.do(f.Decided(3, "1", "withdraw"))) == fx.Prompt("turn", detail="1")
 
@@ -114,7 +114,7 @@ def test_a_wager_let_ride_stays_to_the_end_even_if_its_chips_go() -> None:
     croupier = dealt({2: base(500), 3: base(500)})
     croupier.decide()
     effects = croupier.do(f.WagerRead(3, "1", 0), CHIPS)
-    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "1: 0 of 500", "PP6-M2b")]
+    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "1: $0.00 of $5.00", "PP6-M2b")]
     assert refused(croupier.try_(f.CommunityTurned(1))).reason.startswith("seat 3: chips")
     croupier.do(f.SeatRuled(3, "stays live"), SUPERVISOR)
     to_second_choice(croupier)
@@ -131,7 +131,7 @@ def test_a_wager_taken_back_stays_out_even_if_it_is_placed_again() -> None:
     croupier.do(f.Decided(3, "1", "withdraw"))
     croupier.do(f.WagerRead(3, "1", 0), CHIPS)
     again = croupier.do(f.WagerRead(3, "1", 500), CHIPS)
-    assert alarms(again) == [fx.RaiseAlarm("late wager", 3, "1: 500", "PP6-M1a")]
+    assert alarms(again) == [fx.RaiseAlarm("late wager", 3, "1: $5.00", "PP6-M1a")]
     assert fx.Prompt("late", 3, "1") in again
     to_second_choice(croupier)
     croupier.decide()
@@ -171,7 +171,7 @@ def test_the_dollar_circle_is_never_asked_about_and_always_counts() -> None:
     to_second_choice(croupier)
     croupier.decide()
     effects = croupier.do(f.WagerRead(3, "$", 0), CHIPS)
-    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "$: 0 of 500", "PP6-M3d")]
+    assert alarms(effects) == [fx.RaiseAlarm("wager lifted", 3, "$: $0.00 of $5.00", "PP6-M3d")]
     croupier.turn(2)
     croupier.settle()
     assert row(croupier, 3)["wagers"]["$"]["win"] == 500

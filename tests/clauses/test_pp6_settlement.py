@@ -138,7 +138,7 @@ def test_the_middle_card_opens_after_the_main_wagers_and_only_for_a_bonus_wager(
         assert refused(croupier.try_(f.RoundEnded())).clause == "PP6-M7a"
         # The bonus wager waits for its card: lifting it now is an alarm.
         lifted = croupier.do(f.WagerRead(2, "six_card", 0), CHIPS)
-        assert only(lifted, fx.RaiseAlarm).detail == "six_card: 0 of 200"
+        assert only(lifted, fx.RaiseAlarm).detail == "six_card: $0.00 of $2.00"
         croupier.do(f.WagerRead(2, "six_card", 200), CHIPS)
         turned = croupier.do(f.BonusCardTurned())
         assert shown == [fx.ShowBonusCard(card("7s"))]

@@ -49,7 +49,7 @@ def test_rapid_fire_is_settled_by_the_deal_whatever_happens_to_the_hand() -> Non
     croupier.deal()
     # A Rapid Fire raised in the sight of the cards stays what it was.
     late = croupier.do(f.WagerRead(4, "rapid_fire", 5000), CHIPS)
-    assert fx.RaiseAlarm("late wager", 4, "rapid_fire: 4800", "RICO-1") in late
+    assert fx.RaiseAlarm("late wager", 4, "rapid_fire: $48.00", "RICO-1") in late
     effects = croupier.do(f.DealConfirmed())
     assert fx.ShowKickout(True) in effects
     assert only(effects, fx.ShowAward) == fx.ShowAward(4, "rapid_fire", 800)

@@ -144,12 +144,12 @@ def test_three_cards_come_only_after_a_play_wager_equal_to_the_ante() -> None:
     assert croupier.is_in(Phase.ACTION)
     # Only the seat that is asked has its play spot open, and only the ante will do.
     late = croupier.do(f.WagerRead(1, "play", 500), CHIPS)
-    assert alarms(late) == [fx.RaiseAlarm("late wager", 1, "play: 500", "RICO-1")]
+    assert alarms(late) == [fx.RaiseAlarm("late wager", 1, "play: $5.00", "RICO-1")]
     croupier.do(f.WagerRead(1, "play", 0), CHIPS)
     short = croupier.do(f.WagerRead(3, "play", 400), CHIPS)
     assert short == (fx.Prompt("play bet", 3),)
     refusal = refused(croupier.try_(f.Played(3)))
-    assert refusal == fx.Refused("seat 3: the play wager must be exactly 500", "RICO-4b")
+    assert refusal == fx.Refused("seat 3: the play wager must be exactly $5.00", "RICO-4b")
     assert croupier.do(f.WagerRead(3, "play", 500), CHIPS) == ()
     assert croupier.do(f.Played(3)) == (fx.Prompt("draw", 3),)
     for _ in range(3):
@@ -157,7 +157,7 @@ def test_three_cards_come_only_after_a_play_wager_equal_to_the_ante() -> None:
     assert croupier.state.face_up[3] == cards("6h5s 6d9h4c")
     # From now on the wager is live: lifting it is an alarm, and a void gives it back.
     lifted = croupier.do(f.WagerRead(3, "play", 0), CHIPS)
-    assert alarms(lifted) == [fx.RaiseAlarm("wager lifted", 3, "play: 0 of 500", "RICO-1")]
+    assert alarms(lifted) == [fx.RaiseAlarm("wager lifted", 3, "play: $0.00 of $5.00", "RICO-1")]
     croupier.do(f.DealtWrong())
     void = croupier.do(f.SupervisorRuled("void"), SUPERVISOR)
     back = [(e.seat, e.spot, e.cents) for e in void if isinstance(e, fx.ReturnWager)]

@@ -65,7 +65,7 @@ def test_everybody_posts_the_same_ante_and_a_bonus_bet_needs_one() -> None:
 
     # What is added later raises the alarm and never counts.
     late = croupier.do(f.WagerRead(1, "ante", 900), CHIPS)
-    assert only(late, fx.RaiseAlarm) == fx.RaiseAlarm("late wager", 1, "ante: 400", "RICO-1")
+    assert only(late, fx.RaiseAlarm) == fx.RaiseAlarm("late wager", 1, "ante: $4.00", "RICO-1")
     croupier.plays = lambda _: False
     croupier.ricochet()
     assert row(croupier, 1)["wagers"]["ante"]["placed"] == 500
@@ -83,7 +83,7 @@ def test_the_dealers_ante_lies_on_the_pot_when_bets_close(in_pot: int) -> None:
     croupier.do(f.WagerRead(3, "ante", 500), CHIPS)
     croupier.do(f.WagerRead(POT_SEAT, POT, in_pot), CHIPS)
     refusal = refused(croupier.try_(f.BetsClosed()))
-    assert refusal == fx.Refused("the pot must hold the dealer's ante of 500", "RICO-1a")
+    assert refusal == fx.Refused("the pot must hold the dealer's ante of $5.00", "RICO-1a")
     croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
     croupier.do(f.BetsClosed())
     croupier.deal()

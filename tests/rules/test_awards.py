@@ -173,7 +173,7 @@ def test_awards_that_are_over_are_forgotten_and_pending_ones_are_not() -> None:
 def test_a_mystery_award_is_told_and_holds_no_round() -> None:
     croupier = in_settlement({2: "5c6h8h"}, "7h9h")
     effects = croupier.do(f.MysteryWon(1, 2, B, "mini", 50_000), LINK)
-    assert only(effects, fx.RaiseAlarm).detail == f"mini: 50000, award {B} of round 1"
+    assert only(effects, fx.RaiseAlarm).detail == f"mini: $500.00, award {B} of round 1"
     assert only(effects, fx.Prompt) == fx.Prompt("mystery", 2, B)
     assert refused(croupier.try_(f.MysteryWon(1, 2, B, "mini", 50_000), LINK))
     croupier.settle()

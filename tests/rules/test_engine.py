@@ -157,7 +157,7 @@ def test_a_carried_pot_waits_on_the_spot_and_goes_with_the_next_one() -> None:
         croupier.place(seat, "ante", 500)
     croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
     short = refused(croupier.try_(f.BetsClosed()))
-    assert short.reason == "the pot must hold the dealer's ante of 500 and 1500 carried over"
+    assert short.reason == "the pot must hold the dealer's ante of $5.00 and $15.00 carried over"
     croupier.do(f.WagerRead(POT_SEAT, POT, 2000), CHIPS)
     croupier.do(f.BetsClosed())
     croupier.ricochet()

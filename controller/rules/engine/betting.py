@@ -22,7 +22,7 @@ from controller.rules.engine.export import money_settings, with_result
 from controller.rules.engine.irregular import happened, note
 from controller.rules.engine.settlement import close_round
 from controller.rules.engine.state import Phase, Seat, TableState
-from controller.rules.money import format_cents
+from controller.rules.money import dollars, format_cents
 from controller.rules.wagers import broken_clauses
 
 PROGRESSIVE = "progressive"
@@ -231,7 +231,8 @@ def credits_read(state: TableState, what: f.CreditsRead, _: f.Fact) -> Step:
 
 def wager_declared(state: TableState, what: f.WagerDeclared, fact: f.Fact) -> Step:
     if what.spot not in state.rules.book.wagers or what.cents < 0:
-        raise Refusal(f"no such wager: {what.spot} {what.cents}", state.rules.book.clauses.equal)
+        said = f"no such wager: {what.spot} {dollars(what.cents)}"
+        raise Refusal(said, state.rules.book.clauses.equal)
     credits_only(state, what.spot, what.cents)
     key = (what.seat, what.spot)
     state = note(state, fact, f"declared seat {what.seat} {what.spot}: {what.cents}")
@@ -348,8 +349,8 @@ def _check_pot(state: TableState) -> None:
     ante = state.rules.money.ante or 0
     due = ante + state.carried
     if state.rules.book.family == "ricochet" and reading(state, POT_SEAT, POT) != due:
-        carried = f" and {state.carried} carried over" if state.carried else ""
-        raise Refusal(f"the pot must hold the dealer's ante of {ante}{carried}", "RICO-1a")
+        carried = f" and {dollars(state.carried)} carried over" if state.carried else ""
+        raise Refusal(f"the pot must hold the dealer's ante of {dollars(ante)}{carried}", "RICO-1a")
 
 
 def lock(state: TableState) -> Step:

@@ -33,6 +33,7 @@ from controller.rules.engine.export import settled_so_far
 from controller.rules.engine.freezing import CARD_FAULT, freeze, with_extra
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Phase, TableState
+from controller.rules.money import dollars
 
 
 def first_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:
@@ -247,13 +248,13 @@ def _paid_on_the_spot(state: TableState, what: f.WagerRead, stake: int) -> tuple
     due, paid = row["wagers"].get(what.spot, {}).get("win"), what.cents - stake
     if due is None or due == paid or row.get("payout_cap_reduction"):
         return ()
-    said = f"{what.spot}: paid {paid}, due {due}"
+    said = f"{what.spot}: paid {dollars(paid)}, due {dollars(due)}"
     return (fx.Prompt("pay", what.seat, said, due - paid),)
 
 
 def _late(number: int, spot: str, cents: int, clause: str) -> tuple[fx.Effect, ...]:
     return (
-        fx.RaiseAlarm("late wager", number, f"{spot}: {cents}", clause),
+        fx.RaiseAlarm("late wager", number, f"{spot}: {dollars(cents)}", clause),
         fx.Prompt("late", number, spot),
     )
 
@@ -276,7 +277,7 @@ def _lifted(state: TableState, what: f.WagerRead) -> Step:
     if state.phase is Phase.LOCKED and state.rules.book.withdraw_until_first_card:
         return _withdrawn_before_first_card(state, what)
     clause = clauses.dollar if what.spot == "$" else clauses.late_withdrawal
-    detail = f"{what.spot}: {what.cents} of {seat.locked.get(what.spot, 0)}"
+    detail = f"{what.spot}: {dollars(what.cents)} of {dollars(seat.locked.get(what.spot, 0))}"
     return state, (
         fx.RaiseAlarm("wager lifted", what.seat, detail, clause),
         *((fx.Prompt("chips", what.seat, what.spot),) if spot_of(state.phase) else ()),

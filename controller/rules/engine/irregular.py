@@ -44,6 +44,7 @@ from controller.rules.engine.freezing import (
 from controller.rules.engine.owed import may_decide, new_rulings
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
 from controller.rules.engine.state import Asked, Phase, Seat, TableState
+from controller.rules.money import dollars
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
@@ -327,14 +328,16 @@ def wagers_corrected(state: TableState, what: f.WagersCorrected, fact: f.Fact) -
     seat = _to_correct(state, what.seat)
     even = dict.fromkeys(BASE_SPOTS, what.cents)
     if broken_clauses(state.rules.book, money_settings(state), even):
-        limits = f"{state.min_wager or 0} to {state.max_wager or 'any amount'}"
-        said = f"{what.cents}: a correction must lie within the posted limits, {limits}"
+        most = "any amount" if not state.max_wager else dollars(state.max_wager)
+        limits = f"{dollars(state.min_wager or 0)} to {most}"
+        said = f"{dollars(what.cents)}: a correction must lie within the posted limits, {limits}"
         raise Refusal(said, "NSW-12.10.1")
     if any(
         s not in seat.declared and state.spots.get((what.seat, s), 0) != what.cents
         for s in ("1", "2", "$")
     ):
-        raise Refusal(f"the spots of seat {what.seat} do not hold {what.cents} each", "NSW-12.10.1")
+        said = f"the spots of seat {what.seat} do not hold {dollars(what.cents)} each"
+        raise Refusal(said, "NSW-12.10.1")
     handled = seat_handled(state, what.seat)
     if handled and what.cents != seat.locked.get(DOLLAR) and not is_supervisor(fact):
         # Who has seen the cards would raise a good hand and lower a bad one (AMB-C08).

@@ -24,6 +24,7 @@ from controller.rules.engine.settlement import (
     to_open,
 )
 from controller.rules.engine.state import Award, Phase, TableState
+from controller.rules.money import dollars
 
 
 def jackpot_locked(state: TableState, what: f.JackpotLocked, _fact: f.Fact) -> Step:
@@ -100,7 +101,7 @@ def mystery_won(state: TableState, what: f.MysteryWon, _: f.Fact) -> Step:
     if any(a.award == what.award for a in state.awards):
         raise Refusal(f"award {what.award}: nothing new", clause_of(state))
     award = Award(what.award, what.round_no, what.seat, what.cents, share=False)
-    text = f"{what.level}: {what.cents}, award {what.award} of round {what.round_no}"
+    text = f"{what.level}: {dollars(what.cents)}, award {what.award} of round {what.round_no}"
     return replace(state, awards=(*state.awards, award)), (
         fx.RaiseAlarm("mystery won", what.seat, text, clause_of(state)),
         fx.Prompt("mystery", what.seat, what.award),

@@ -23,6 +23,7 @@ from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard
 from controller.rules.hands import rank5
+from controller.rules.money import dollars
 from controller.rules.ricochet import Showdown, fold, open_showdown, play
 from controller.rules.ricochet_settle import settle_bonus_wagers
 
@@ -112,7 +113,8 @@ def played(state: TableState, what: f.Played, _: f.Fact) -> Step:
     _check_turn(state, what.seat)
     ante = state.rules.money.ante
     if reading(state, what.seat, "play") != ante:
-        raise Refusal(f"seat {what.seat}: the play wager must be exactly {ante}", "RICO-4b")
+        said = f"seat {what.seat}: the play wager must be exactly {dollars(ante or 0)}"
+        raise Refusal(said, "RICO-4b")
     state = with_seat(state, what.seat, locked={**state.seats[what.seat].locked, "play": ante})
     state = replace(state, phase=Phase.DRAW, actions={**state.actions, what.seat: "play"})
     return state, (fx.Prompt("draw", what.seat),)

@@ -354,7 +354,7 @@ def test_an_approved_amount_does_not_change_but_somebody_is_told() -> None:
     assert floor.store.awards[straight].cents == 5_000
     (alarm,) = floor.store.alarms
     assert alarm.code == "E-POOL-043"
-    assert "would be 10000 cents without pool/1/1" in alarm.text
+    assert "would be $100.00 without pool/1/1" in alarm.text
     floor.check()
 
 

@@ -158,12 +158,12 @@ def test_a_full_reserve_takes_nothing_more() -> None:
 @pytest.mark.parametrize(
     ("wagers", "code", "words"),
     [
-        (((1, 150, 1),), "E-LNK-016", "150 cents with 1 credits"),
-        (((1, 200, 1),), "E-LNK-016", "200 cents with 1 credits"),
-        (((1, 300, 3),), "E-LNK-016", "300 cents with 3 credits"),
+        (((1, 150, 1),), "E-LNK-016", "$1.50 with 1 credit"),
+        (((1, 200, 1),), "E-LNK-016", "$2.00 with 1 credit"),
+        (((1, 300, 3),), "E-LNK-016", "$3.00 with 3 credits"),
         (((1, 100, 0),), "E-LNK-016", "0 credits"),
         (((1, 100, 1), (1, 100, 1)), "E-LNK-017", "seat 1 stands twice"),
-        (tuple((s, 200, 2) for s in range(1, 9)), "E-LNK-016", "1600 cents; expected at most 1400"),
+        (tuple((s, 200, 2) for s in range(1, 9)), "E-LNK-016", "$16.00; expected at most $14.00"),
     ],
 )
 def test_an_unreasonable_contribution_halts_its_journal_and_counts_nothing(
@@ -234,7 +234,7 @@ def test_one_seat_goes_back_and_never_more_than_it_put_in() -> None:
     floor.back("T1", 1, 1, cents=100)
     assert floor.balances()["wagers"] == -100 * 3_700
     told = refused(floor.back("T1", 1, 1))
-    assert (told.code, "100 cents reversed, but 0 stand" in told.text) == ("E-LNK-017", True)
+    assert (told.code, "$1.00 reversed, but $0.00 stands" in told.text) == ("E-LNK-017", True)
     assert floor.balances()["wagers"] == -100 * 3_700
     floor.check()
 

@@ -337,8 +337,8 @@ def test_games_of_unequal_cost_do_not(sheets: dict[str, bytes]) -> None:
     with pytest.raises(PoolError) as refused:
         pools_from(two_games(unequal, **stakes), "pools.toml", read_from(unequal))
     assert refused.value.code == "E-POOL-016"
-    assert "MBS3 at 100 cents: 64974000 cents" in refused.value.text
-    assert "MEGA at 200 cents: 129948000 cents" in refused.value.text
+    assert "MBS3 at $1.00: 64974000 cents" in refused.value.text
+    assert "MEGA at $2.00: 129948000 cents" in refused.value.text
     reason = "approved by the commission, letter 7"
     allowed = two_games(unequal, unequal_cost=reason, **stakes)
     (pool,) = pools_from(allowed, "pools.toml", read_from(unequal))
@@ -348,7 +348,7 @@ def test_games_of_unequal_cost_do_not(sheets: dict[str, bytes]) -> None:
 def test_sheets_cannot_say_which_of_two_wagers_a_table_takes(sheets: dict[str, bytes]) -> None:
     """Both sheets are genuine and alike, but the pool takes 5.00 from either table too."""
     value = two_games(sheets, denominations_cents=[100, 500])
-    with pytest.raises(PoolError, match="MEGA at 500 cents") as refused:
+    with pytest.raises(PoolError, match=r"MEGA at \$5\.00") as refused:
         pools_from(value, "pools.toml", read_from(sheets))
     assert refused.value.code == "E-POOL-016"
 
