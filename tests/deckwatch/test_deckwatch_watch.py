@@ -11,8 +11,9 @@ import pytest
 from controller.deckwatch import alarms as a
 from controller.deckwatch.alarms import WHAT_TO_DO
 from controller.deckwatch.orders import Dealt
+from controller.deckwatch.places import Places
 from controller.deckwatch.state import StateError, restore, save
-from controller.deckwatch.watch import DeckWatch
+from controller.deckwatch.watch import RATE, DeckWatch
 from controller.rules.cards import cards
 from tests.deckwatch.decks import (
     fair,
@@ -312,3 +313,15 @@ def test_a_deck_that_was_only_cut_is_found_with_seven_players_and_not_with_one()
             cut = rng.randrange(8, 44)
             order = order[cut:] + order[:cut]
         assert bool(found) is finds
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_bias_is_told_with_the_share_of_rounds_that_would_raise_it(seed: int) -> None:
+    """A look every 64 rounds may use the rate of 64; what is reported is per round."""
+    rng, places = Random(seed), Places(RATE)
+    for _ in range(8_000):
+        found = places.take([(0, 51 if rng.random() < 0.03 else rng.randrange(52))])
+        if found is not None:
+            break
+    assert found is not None
+    assert 0 < found[0] <= RATE
