@@ -55,7 +55,7 @@ def typed(table: Searched) -> dict[str, bytes]:
     (made,) = folder.iterdir()
     assert re.fullmatch(r"[a-z0-9-]+-\d{8}-\d{6}\.tar\.gz", made.name)
     said = done.stdout.splitlines()
-    assert said[0].startswith(f"{made.name}: {made.stat().st_size} bytes, ")
+    assert said[0].startswith(f"{made.name}: {made.stat().st_size:,} bytes, ")
     assert any(line.startswith("left out  frames.jsonl: bytes of ") for line in said)
     assert max(map(len, said)) <= 80
     (audited,) = [
