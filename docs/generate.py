@@ -18,6 +18,7 @@ from controller.rules.engine.phases import ANYWHERE, TABLE
 from controller.rules.engine.state import Phase
 from controller.rules.rulings import Ruling, rule_on
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, default_of
+from docs import menu_page
 from docs.faults import catalogue, faults_page
 from docs.link_schema import link_schema
 from docs.manual import completion, manual
@@ -99,6 +100,17 @@ def phases() -> str:
 
 def _fact(kind: type) -> str:
     return f"*{kind.__name__}*" if kind in AUTHORITY else kind.__name__
+
+
+def menu() -> str:
+    text = "# The menu: who, when, and how it is undone\n\n" + NOTE
+    text += (
+        "The codes are explained on the [console page](../protocols/console.md). The result is "
+        "known from the last community card on. From then on a report that would take something "
+        "from a player waits for the supervisor (MENU 51); once a seat is paid, or the round is "
+        "closed, two people must agree (MENU 51, then MENU 59).\n\n"
+    )
+    return text + _table(menu_page.HEAD, menu_page.rows())
 
 
 # --- events ------------------------------------------------------------------------------------
@@ -225,6 +237,7 @@ def pages() -> dict[str, str]:
     return {
         "docs/conformance.md": conformance(),
         "docs/rules/phases.md": phases(),
+        "docs/rules/menu.md": menu(),
         "docs/rules/events.md": event_clauses(),
         "docs/rules/settings.md": settings(),
         "docs/settled-round.svg": settled_round(),
