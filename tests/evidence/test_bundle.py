@@ -161,9 +161,7 @@ def test_a_key_pasted_where_its_path_belongs_does_not_leave(
 def test_what_was_left_out_is_listed_with_the_reason(table: tuple[Path, JournalTable]) -> None:
     bundle = collect(table[0])
     said = {row["what"]: row["why"] for row in bundle.redacted}
-    assert (
-        said["bodies of 1 record of kind deckwatch"] == "cards, persons or seeds may stand there"
-    )
+    assert said["bodies of 1 record of kind deckwatch"] == "cards, persons or seeds may stand there"
     assert said["bodies of 2 records of kind revealed"]
     assert said["bytes of 12 frames of card devices"] == "a card or a PIN may be in them"
     assert said["contents of key files"]
