@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers
+.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers staff
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,6 +98,9 @@ memory: setup ## two thousand rounds at a table: what it keeps must not grow: ma
 
 evidence: setup ## packs of random floors, and a thousand single-byte changes of them: make evidence CHANGES=1000
 	$(BIN)/python -m tests.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md
+
+staff: setup ## the search over orders of one credential at length, and every planted hole
+	UNDERFELT_STAFF_RUNS=$(or $(RUNS),1000) $(BIN)/pytest tests/link/staff/test_one_credential.py -m 'slow or not slow'
 
 slow: setup ## the tests that take minutes: exhaustive flips, a million draws, fair shuffles
 	$(BIN)/pytest -n 2 -m slow

@@ -19,13 +19,19 @@ from link.rows import AccountRow
 from link.server.office import Office
 from tests.link.staff.alone import Alone
 
-RUNS = int(os.environ.get("UNDERFELT_STAFF_RUNS", "30"))
+RUNS = int(os.environ.get("UNDERFELT_STAFF_RUNS", "20"))
 STEPS = 25
 
 
 def search(runs: int, *, shrink: bool = True) -> None:
     phases = [Phase.explicit, Phase.generate, *([Phase.shrink] if shrink else [])]
-    wanted = settings(max_examples=runs, stateful_step_count=STEPS, phases=phases, database=None)
+    wanted = settings(
+        max_examples=runs,
+        stateful_step_count=STEPS,
+        phases=phases,
+        database=None,
+        derandomize="UNDERFELT_STAFF_RUNS" not in os.environ,
+    )
     run_state_machine_as_test(Alone, settings=wanted)
 
 
