@@ -21,6 +21,7 @@ from hw_sim.http import JSON, STEP_S, ControlServer
 from hw_sim.layout import LayoutError, load
 from hw_sim.people.director import Director, Link
 from hw_sim.people.random_play import random_rounds
+from hw_sim.people.technician import calling
 from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError
 from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
@@ -31,6 +32,7 @@ EX_USAGE: Final = 64
 EX_NOINPUT: Final = 66
 EX_UNAVAILABLE: Final = 69
 EX_CONFIG: Final = 78
+AGAIN_S: Final = 5.0
 
 EPILOG: Final = """\
 examples:
@@ -71,6 +73,10 @@ def parser() -> Arguments:
     top.add_argument(
         "--link-elsewhere", action="store_true", help="steps of the link are played by a real one"
     )
+    top.add_argument(
+        "--no-supervisor", action="store_true",
+        help="random play without end: a stopped round waits for your ruling (do supervisor menu)",
+    )  # fmt: skip
     top.add_argument("--http", type=int, default=0, help="port of the HTTP API (0 picks one)")
     return top
 
@@ -135,7 +141,11 @@ async def _serve(options: argparse.Namespace) -> int:
             await clock
         link = LinkElsewhere() if options.link_elsewhere else None
         for scenario in _scenarios(options, table):
-            if code := await _play(scenario, shell, clock, link, options.pace):
+            code = await _play(scenario, shell, clock, link, options)
+            while code and options.random == 0:  # without end: the people begin again
+                await asyncio.sleep(AGAIN_S)
+                code = await _play(_begin_again(options), shell, clock, link, options)
+            if code:
                 return code
         return EX_OK
     except asyncio.CancelledError:
@@ -165,10 +175,26 @@ class LinkElsewhere:
     def select(self, magic: str | None, lucky: int | None) -> None: ...
 
 
+def _begin_again(options: argparse.Namespace) -> Scenario:
+    step = scenarios.parse_step(1, "dealer takes over")
+    assert step is not None
+    return Scenario("the people begin again", options.game, "", "random play", (step,), ())
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
 async def _play(
-    scenario: Scenario, shell: SimShell, clock: asyncio.Task[None], link: Link | None, pace: int
+    scenario: Scenario,
+    shell: SimShell,
+    clock: asyncio.Task[None],
+    link: Link | None,
+    options: argparse.Namespace,
 ) -> int:
-    director = Director(scenario, shell.faults, link, pace)
+    director = Director(scenario, shell.faults, link, options.pace)
+    if options.random == 0:
+        director.dealer.call = calling(director.dealer, _say, rules=not options.no_supervisor)
     director.start()
     while not (director.ending.done or director.ending.failed):
         if clock.done():

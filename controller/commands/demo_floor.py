@@ -35,7 +35,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--players", type=int, default=3, metavar="N", help="at most, of 7 (3)")
     parser.add_argument("--pace", type=int, default=2, metavar="N", help="hands so fast, 1-4 (2)")
     parser.add_argument(
-        "--no-staff", action="store_true", help="jackpots wait until you approve them"
+        "--no-staff", action="store_true", help="jackpots and stopped rounds wait for you"
     )
     options = parser.parse_args(argv)
     limits = (("rounds", 1, 10**6), ("seconds", 1, 10**7), ("players", 1, 7), ("pace", 1, 4))

@@ -95,6 +95,7 @@ class Running:
                 f"{name} devices", "sim", "--game", game, "--run", str(house.table(name)),
                 "--random", "0", "--players", str(self._wishes.players),
                 "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
+                *(() if self._wishes.bots else ("--no-supervisor",)),
             )  # fmt: skip
         self._until(self._leads, "the link server to lead")
         for name in house.tables:
@@ -171,7 +172,7 @@ class Running:
             )
             for one, award in looking.due()
         ]  # fmt: skip
-        table = shown(self.house.table(self._wishes.tables[-1]) / "table.toml")
+        run = shown(self.house.table(self._wishes.tables[-1]))
         return Floor(
             TITLE,
             looking.server,
@@ -183,9 +184,10 @@ class Running:
             tuple(looking.notes),
             tuple(waiting),
             (
-                ("a table", f"{command()} status --config {table}"),
+                ("a table", f"{command()} status --config {run}/table.toml"),
                 ("jackpots", f"{command()} jackpot list --all --config {config}"),
                 ("the day", f"{command()} report day --config {config}"),
+                ("a ruling", f"{command()} sim do supervisor menu 51 3 --run {run}"),
             ),
             ending,
         )

@@ -105,7 +105,7 @@ _underfelt() {
       "report table") options="--par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
       "report reconcile") options="--journal --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
       "report day") options="--full --par --alarm-one-in --from --to --config --socket --backup --time-zone --day-start --html --csv --json --section --output --help" ;;
-      "sim") options="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --http --help" words="fault do look list" ;;
+      "sim") options="--game --layout --run --scenario --random --players --pace --faults --seed --link-elsewhere --no-supervisor --http --help" words="fault do look list" ;;
       "demo") options="--game --seed --no-colour --help" words="floor" ;;
       "demo floor") options="--folder --tables --rounds --seconds --players --pace --no-staff --help" ;;
     esac

@@ -19,6 +19,8 @@ from hw_sim.table import SimTable
 
 Pause = Iterator[int]
 """Yields microseconds to wait."""
+Call = Callable[[str], Pause]
+"""Somebody is called, with the reason; then the dealer looks again."""
 
 LOOK_US: Final = 100 * MS
 KEY_US: Final = 320 * MS
@@ -90,6 +92,8 @@ class Dealer:
         self.paid: list[tuple[int, str, str]] = []
         """(seat, line 2, line 3) at each payment."""
         self.deck = 1
+        self.call: Call | None = None
+        """Whom to call when nothing goes on; without anybody the dealer gives up."""
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -113,8 +117,13 @@ class Dealer:
         while not ready():
             if self.table.clock.now_us >= deadline:
                 shown = " / ".join(line.strip() for line in self.table.prompt())
-                raise Stuck(f"expected {what}; the prompt shows: {shown}")
+                yield from self.stuck(f"expected {what}; the prompt shows: {shown}")
             yield LOOK_US
+
+    def stuck(self, why: str) -> Pause:
+        if self.call is None:
+            raise Stuck(why)
+        yield from self.call(why)
 
     # --- fingers -------------------------------------------------------------------------------
 
@@ -177,7 +186,8 @@ class Dealer:
                 return
             if not words or words[0] == "WAIT":
                 if self.table.clock.now_us - idle_since > PATIENCE_US:
-                    raise Stuck(f"waited {PATIENCE_US // SECOND} s: {self.table.prompt()}")
+                    said = f"waited {PATIENCE_US // SECOND} s: {self.table.prompt()}"
+                    yield from self.stuck(said)
                 yield LOOK_US
                 continue
             self.seen.append([line.strip() for line in self.table.prompt()])
@@ -187,7 +197,7 @@ class Dealer:
             if self.view() != before:
                 idle_since = self.table.clock.now_us
             elif self.table.clock.now_us - idle_since > PATIENCE_US:
-                raise Stuck(f"nothing changes: {self.table.prompt()}")
+                yield from self.stuck(f"nothing changes: {self.table.prompt()}")
 
     def act(self, words: list[str]) -> Pause:
         """One action for the first word of line 4."""
@@ -431,7 +441,7 @@ class Dealer:
             yield SECOND
             if self.table.prompt() != prompt:
                 return
-        raise Stuck(f"{what}: {' / '.join(line.strip() for line in prompt)}")
+        yield from self.stuck(f"{what}: {' / '.join(line.strip() for line in prompt)}")
 
     def clear_notices(self) -> Pause:
         """What was told is known: CLEAR takes it away."""

@@ -1,13 +1,17 @@
-"""A technician and a test deck: he loads it as it was printed and draws it, card by card."""
+"""Who is called to a table: a technician with a test deck, and a supervisor who rules at last."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Final
 
 from hw_sim.clock import MS, SECOND
-from hw_sim.people.dealer import CHANGE_US, FULL_DECK, Dealer, Pause
+from hw_sim.people.dealer import CHANGE_US, FULL_DECK, Call, Dealer, Pause
 
+RULE_US: Final = 60 * SECOND
+AGAIN_US: Final = 5 * SECOND
+RULE, VOID = "51", "3"
+"""Menu: the ruling on a frozen round, and that it is void."""
 PULL_US: Final = 40 * MS
 """Between two cards when a device is only emptied."""
 
@@ -38,3 +42,34 @@ def draw_out(dealer: Dealer, count: int) -> Generator[int, None, int]:
             count, since_us = count - 1, table.clock.now_us
         yield PULL_US
     return wanted - count
+
+
+def calling(dealer: Dealer, say: Callable[[str], None], *, rules: bool) -> Call:
+    """What a dealer does who cannot go on: say so once, wait, and look again.
+
+    Nobody clears a fault or a test mode for him. With ``rules`` a supervisor rules on a stopped
+    round after a minute; else that is for whoever watches.
+    """
+    told: list[str] = []
+    since_us = 0
+
+    def call(why: str) -> Pause:
+        nonlocal told, since_us
+        prompt, now_us = dealer.table.prompt(), dealer.table.clock.now_us
+        if prompt != told:
+            told, since_us = prompt, now_us
+            say(f"the dealer waits and calls the technician: {why}")
+        elif rules and prompt[0].startswith("STOP") and now_us - since_us >= RULE_US:
+            since_us = now_us
+            answer = _answer(prompt[1])
+            say(f"the supervisor rules: menu {RULE} {answer}")
+            yield from dealer.supervisor_menu(RULE, answer)
+        yield AGAIN_US
+
+    return call
+
+
+def _answer(line: str) -> str:
+    """Void, if the prompt offers it; else the last of its answers, which needs no card."""
+    word, *offered = line.split() or [""]
+    return offered[-1] if word == "ANSWER" and offered and VOID not in offered else VOID

@@ -1,0 +1,94 @@
+"""A dealer who cannot go on waits and calls somebody; nobody starts the table again for him."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from hw_sim.clock import SECOND
+from hw_sim.people.technician import calling
+from hw_sim.scenario import find, load, parse_step
+from tests.crash.table import CrashTable
+from tests.sim.host import Host
+
+LONG_US = 150 * SECOND
+"""Beyond a dealer's patience."""
+
+
+def unplugged(*, patient: bool) -> tuple[Host, list[str]]:
+    """The shoe's cable is out for longer than a dealer waits."""
+    host, said = Host(load(find("mbs3-plain"))), list[str]()
+    dealer, clock = host.director.dealer, host.virtual.clock
+    if patient:
+        dealer.call = calling(dealer, said.append, rules=False)
+    faults = host.virtual.faults
+    clock.after(12 * SECOND, lambda: faults.do("unplug shoe"))
+    clock.after(12 * SECOND + LONG_US, lambda: faults.do("replug shoe"))
+    host.play()
+    return host, said
+
+
+def test_he_waits_for_a_device_that_is_away_and_goes_on() -> None:
+    host, said = unplugged(patient=True)
+    assert [result["round_status"] for result in host.results] == ["settled"]
+    assert host.virtual.now_us > LONG_US
+    assert said
+    assert all(text.startswith("the dealer waits and calls the technician: ") for text in said)
+
+
+def test_in_a_scenario_nobody_is_called_and_it_fails() -> None:
+    with pytest.raises(AssertionError, match=r"waited 120 s|no idea|expected"):
+        unplugged(patient=False)
+
+
+def test_he_waits_for_the_end_of_test_mode() -> None:
+    table, said = CrashTable(load(find("mbs3-plain"))), list[str]()
+    dealer, clock = table.director.dealer, table.bench.clock
+    dealer.call = calling(dealer, said.append, rules=True)
+
+    def begin() -> None:
+        released, why = table.writer.begin_test({"uid": 1, "user": "tina", "role": "technician"})
+        assert why is None
+        table._release(released)
+
+    def end() -> None:
+        table._release(table.writer.end_test("done", table.bench.now_us))
+
+    clock.after(500_000, begin)
+    clock.after(500_000 + LONG_US, end)
+    table.play()
+    assert [result["round_status"] for result in table.results.values()] == ["settled"]
+    assert table.starts == 1
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("rules", [True, False])
+def test_a_stopped_round_is_ruled_on_by_the_supervisor_or_by_whoever_watches(rules: bool) -> None:
+    plain = load(find("mbs3-misread"))
+    before = [step.text for step in plain.steps]
+    stop = next(n for n, text in enumerate(before) if text.startswith("supervisor menu"))
+    texts = [*before[:stop], "dealer plays on"]
+    steps = tuple(step for n, text in enumerate(texts) if (step := parse_step(n, text)))
+    host, said = Host(replace(plain, steps=steps)), list[str]()
+    dealer, clock = host.director.dealer, host.virtual.clock
+    dealer.call = calling(dealer, said.append, rules=rules)
+    if not rules:
+        hands: Iterator[int] = iter(())
+
+        def viewer() -> None:
+            """What ``underfelt sim do supervisor menu 51 1`` does."""
+            nonlocal hands
+            hands = dealer.supervisor_menu("51", "1")
+            move()
+
+        def move() -> None:
+            if (pause := next(hands, None)) is not None:
+                clock.after(pause, move)
+
+        clock.after(LONG_US, viewer)
+    host.play()
+    assert len(host.results) == 1
+    assert ("the supervisor rules: menu 51 1" in said) == rules
+    assert (host.virtual.now_us > LONG_US) == (not rules)
