@@ -203,7 +203,7 @@ def greet(world: World, table: Table, rng: Random) -> None:
     changes: dict[str, Any] = {}
     if rng.random() < 0.15:
         changes = rng.choice((
-            {"table": "T9"}, {"journal": "0" * 32}, {"sent": 0}, {"seq": 0}, {"head": "ef" * 32},
+            {"table": "T9"}, {"sent": 0}, {"seq": 0}, {"head": "ef" * 32},
             {"versions": []}, {"versions": [9]}, {"game": "RICO"}, {"meter_rule": "snapshot"},
         ))  # fmt: skip
     world.send(table, table.hello(**changes))
