@@ -104,8 +104,16 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same for text of several lines."""
-    return "\n".join(printable(line) for line in text.split("\n"))
+    """The same for text of several lines; lines may end in CR LF."""
+    lines = text.split("\n")
+    return "\n".join(
+        f"{printable(line[:-1])}\r" if line[-1:] == "\r" else printable(line) for line in lines
+    )
+
+
+def printable_json(text: str) -> str:
+    """The same for JSON: what is escaped means what it was."""
+    return "\n".join(_CONTROL.sub(_escaped_json, line) for line in text.split("\n"))
 
 
 def excerpt(data: bytes, most: int) -> str:
@@ -116,6 +124,10 @@ def excerpt(data: bytes, most: int) -> str:
 def _escaped(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+def _escaped_json(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _digits(value: int) -> str:

@@ -21,6 +21,7 @@ from link.accounts import weakness
 from link.config import ConfigError, LinkConfig, load
 from link.server.control import ask
 from record.arguments import add_config
+from record.outside import printable, printable_json, printable_lines
 from record.places import LINK
 
 EX_OK: Final = 0
@@ -202,14 +203,18 @@ def _from_file(name: str) -> str:
 
 
 def print_answer(options: argparse.Namespace, row: Mapping[str, Any], said: str) -> None:
-    print(json.dumps(row, indent=2, ensure_ascii=False) if options.json else said)
+    """What came from outside, and may be in either, moves no cursor and colours nothing."""
+    if options.json:
+        print(printable_json(json.dumps(row, indent=2, ensure_ascii=False)))
+    else:
+        print(printable_lines(said))
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Columns of text; nothing if there are no rows."""
     if not rows:
         return "none"
-    cells = [list(head), *([str(cell) for cell in row] for row in rows)]
+    cells = [list(head), *([printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -39,6 +39,7 @@ from link.store.errors import StoreError
 from record.arguments import Arguments
 from record.link.keys import KeyFileError
 from record.notify import Notifier
+from record.outside import printable
 from record.private import keep_memory_private
 from record.words import counted
 
@@ -92,7 +93,7 @@ def _serve(argv: list[str]) -> int:
 
 def _refused(text: str, code: int) -> int:
     for line in text.splitlines():
-        print(f"underfelt link: {line}", file=sys.stderr)
+        print(printable(f"underfelt link: {line}"), file=sys.stderr)
     return code
 
 

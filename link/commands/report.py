@@ -42,6 +42,7 @@ from record.journal.reader import JournalReader
 from record.link.codec import WireError
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
+from record.outside import printable, printable_json, printable_lines
 from record.places import LINK
 
 Make = Callable[[argparse.Namespace, Desk], Report]
@@ -120,6 +121,7 @@ def _write(options: argparse.Namespace, report: Report) -> int:
         text = report_json(report) + "\n"
     else:
         text = report_text(report) + "\n"
+    text = printable_json(text) if options.json else printable_lines(text)
     if options.output:
         try:
             with Path(options.output).open("x", encoding="utf-8") as stream:
@@ -129,7 +131,8 @@ def _write(options: argparse.Namespace, report: Report) -> int:
     else:
         sys.stdout.write(text)
     for finding in report.findings:
-        print(f"underfelt report: {finding.text} ({finding.code})", file=sys.stderr)
+        said = printable(f"underfelt report: {finding.text} ({finding.code})")
+        print(said, file=sys.stderr)
     if any(finding.code in (DIFFERENCE, UNREADABLE) for finding in report.findings):
         return EX_DATAERR
     return EX_TROUBLE if report.findings else EX_OK

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from link.commands.io import EX_OK, EX_USAGE, Stop
 from record.arguments import Arguments
 from record.link.keys import KeyFileError
+from record.outside import printable
 from record.words import did_you_mean
 
 
@@ -47,8 +48,8 @@ def run_verb(command: str, text: str, verbs: Mapping[str, Verb], argv: list[str]
         return verb.act(parser.parse_args(argv[1:]))
     except Stop as stop:
         for line in stop.text.splitlines():
-            print(f"{parser.prog}: {line}", file=sys.stderr)
+            print(printable(f"{parser.prog}: {line}"), file=sys.stderr)
         return stop.code
     except KeyFileError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(printable(f"{parser.prog}: {error}"), file=sys.stderr)
         return error.exit_code

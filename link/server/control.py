@@ -13,6 +13,7 @@ import secrets
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,8 @@ MODE: Final = 0o660
 AT_ONCE: Final = 8
 IDLE_S: Final = 30.0
 AWAY_S: Final = 0.2
+AGAIN_S: Final = 0.1
+BACKLOG: Final = 128
 MOST_PEOPLE: Final = 3
 QUESTIONS: Final = frozenset(
     ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "alarms")
@@ -48,6 +51,10 @@ class Control:
         self.path = path
         self._bridge, self._log = bridge, log
         self._socket: socket.socket | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+        self._idle: dict[socket.socket, float] = {}
+        """Connections that wait for a request, and since when."""
         self._free = threading.Semaphore(AT_ONCE)
         self._one_guess = threading.Lock()
         self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
@@ -66,25 +73,48 @@ class Control:
             self._socket.bind(str(self.path))
         finally:
             os.umask(old)
-        self._socket.listen(AT_ONCE)
+        self._socket.listen(BACKLOG)
         threading.Thread(target=self._accept, name="control", daemon=True).start()
 
     def close(self) -> None:
+        self._closed = True
         if self._socket is not None:
             self._socket.close()
             self.path.unlink(missing_ok=True)
 
     def _accept(self) -> None:
         assert self._socket is not None
-        while True:
+        said = False
+        while not self._closed:
             try:
                 connection, _ = self._socket.accept()
-            except OSError:
-                return  # closed
-            if not self._free.acquire(blocking=False):
+            except OSError as error:
+                if not self._closed and not said:
+                    self._log.error(f"control socket: {error.strerror}", fault_code="E-SVC-009")
+                said = True
+                time.sleep(AGAIN_S)  # out of descriptors for a moment; who asks waits in the queue
+                continue
+            said = False
+            if not self._free.acquire(blocking=False) and not self._make_room():
                 _turn_away(connection)
                 continue
-            threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+            self._waits(connection)
+            try:
+                threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
+            except RuntimeError:  # no thread to be had
+                self._works(connection)
+                connection.close()
+                self._free.release()
+
+    def _make_room(self) -> bool:
+        """End the connection that has said nothing for longest; False if all are being answered."""
+        with self._lock:
+            waiting = sorted((since, id(one), one) for one, since in self._idle.items())
+            for _, _, one in waiting[:1]:
+                del self._idle[one]
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+        return bool(waiting) and self._free.acquire(timeout=AWAY_S)
 
     def _talk(self, connection: socket.socket) -> None:
         try:
@@ -92,13 +122,24 @@ class Control:
                 connection.settimeout(IDLE_S)
                 uid = _peer_uid(connection)
                 while line := lines.readline(LONGEST + 1):
-                    if len(line) > LONGEST:
+                    if len(line) > LONGEST or not self._works(connection):
                         break
                     connection.sendall(_line(self.answer(line, uid)))
+                    self._waits(connection)
         except OSError:
             pass  # gone
         finally:
+            self._works(connection)
             self._free.release()
+
+    def _waits(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._idle[connection] = time.monotonic()
+
+    def _works(self, connection: socket.socket) -> bool:
+        """False if it was ended meanwhile."""
+        with self._lock:
+            return self._idle.pop(connection, None) is not None
 
     def answer(self, line: bytes, uid: int) -> Answer:
         try:

@@ -31,7 +31,8 @@ COUNTED: Final = {
     "revoked": "Sessions ended because their key was revoked.",
     "published": "Meter messages published to signs.",
     "led": "Times this process began to lead.",
-    "undone": "Groups undone and applied one by one after a store error.",
+    "undone": "Turns undone because an input broke them.",
+    "receipts": "Receipts that tables showed.",
 }
 """What the server counts, and what it means."""
 GAUGES: Final = {

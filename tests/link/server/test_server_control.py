@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import socket
 import stat
 import time
@@ -123,19 +124,52 @@ def test_a_line_without_end_is_cut_off(live: Live) -> None:
     assert ask(path_of(live), {"verb": "status"})["leading"]
 
 
-def test_so_many_at_once_and_no_more(live: Live) -> None:
+def connected(live: Live) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(20)
+    connection.connect(str(path_of(live)))
+    return connection
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_connections_that_say_nothing_give_way(live: Live, asked: bool) -> None:
     held = []
-    for _ in range(AT_ONCE):
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(20)
-        connection.connect(str(path_of(live)))
-        connection.sendall(b'{"verb":"status"}\n')
-        assert connection.recv(10)
-        held.append(connection)
-    assert ask(path_of(live), {"verb": "status"})["error"] == "E-SVC-003"
-    for connection in held:
-        connection.close()
-    live.until(lambda: ask(path_of(live), {"verb": "status"}).get("leading") is True)
+    for _ in range(AT_ONCE + 3):
+        held.append(connected(live))
+        if asked:
+            held[-1].sendall(b'{"verb":"status"}\n')
+            assert held[-1].recv(10)
+    try:
+        live.until(lambda: ask(path_of(live), {"verb": "status"}).get("leading") is True)
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def test_the_socket_survives_a_moment_without_descriptors(live: Live) -> None:
+    """Nothing can be opened in this process for a while; whoever asked meanwhile is answered."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    waiting = socket.socket(socket.AF_UNIX)
+    waiting.settimeout(20)
+    highest = max(int(name) for name in os.listdir("/proc/self/fd"))
+    held: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 3, hard))
+    try:
+        while True:
+            try:
+                held.append(os.dup(0))
+            except OSError:
+                break
+        waiting.connect(str(path_of(live)))
+        waiting.sendall(b'{"verb":"status"}\n')
+        live.until(lambda: "E-SVC-009" in live.log.getvalue())
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with waiting, waiting.makefile("rb") as stream:
+        assert json.loads(stream.readline())["leading"] is True
+    assert ask(path_of(live), {"verb": "status"})["leading"] is True
 
 
 # --- orders ---------------------------------------------------------------------------------------
