@@ -96,12 +96,17 @@ def _money(store: SqlStore, events: Sequence[EventRow]) -> None:
 
 
 def _skipped(events: Sequence[EventRow]) -> set[tuple[str, int, str]]:
+    """What people left without effect: the last resume of a journal before the event counts."""
+    now: dict[str, tuple[int, str]] = {}
     found = set()
     for row in events:
-        if not row.table:
-            order = json.loads(row.body).get("order", {})
-            if order.get("what") == "resume" and order.get("skip"):
-                found.add((order["journal"], order["skip"], order.get("skip_hash", "")))
+        if row.table:
+            if now.get(row.journal) == (row.n, row.hash):
+                found.add((row.journal, row.n, row.hash))
+            continue
+        order = json.loads(row.body).get("order", {})
+        if order.get("what") == "resume":
+            now[order["journal"]] = (order.get("skip", 0), order.get("skip_hash", ""))
     return found
 
 
