@@ -341,7 +341,8 @@ def test_a_hangup_of_the_real_process_is_heard(
     finally:
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=LIMIT_S)
-    assert (process.returncode, err) == (0, ""), out
+    assert process.returncode == 0, (out, err)
+    assert all(line.startswith("<") for line in err.splitlines()), "the log, and nothing else"
 
 
 def test_a_refusal_is_never_taken_for_the_running_one() -> None:

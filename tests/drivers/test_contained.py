@@ -85,7 +85,8 @@ WRONG_ACTIONS: dict[str, Mischief] = {
     }.items()
 }
 WRONG_VALUES: dict[str, Mischief] = {
-    repr(value): gives(value) for value in ("soon", 1.5, True, b"", object())
+    f"{type(value).__name__} {value!r}": gives(value)
+    for value in ("soon", 1.5, True, b"", Ellipsis)
 }
 
 
