@@ -52,7 +52,8 @@ def test_a_table_with_a_link_talks_to_its_server(tmp_path: Path) -> None:
         until(lambda: line in underfelt("status", "--config", str(config)).stdout)
         table.send_signal(signal.SIGTERM)
         out, err = table.communicate(timeout=LIMIT_S)
-        assert (table.returncode, err) == (0, ""), out
+        assert table.returncode == 0, (out, err)
+        assert all(line.startswith("<") for line in err.splitlines()), "the log, and nothing else"
         until(lambda: model.byes == 1)
     finally:
         if table.poll() is None:

@@ -86,7 +86,7 @@ def again(run: Path) -> str:
 
 def retire(run: Path) -> dict[str, Any]:
     ran = underfelt("retire", "--config", str(run / "table.toml"), "--json")
-    answer = {"put_aside": "", **json.loads(ran.stdout)}
+    answer = {"put_aside": "", "said": ran.stderr, **json.loads(ran.stdout)}
     assert ran.returncode == (0 if answer["put_aside"] else 75), ran
     return dict(answer)
 
