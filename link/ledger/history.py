@@ -16,6 +16,7 @@ import msgspec
 
 from link.ledger.errors import LedgerBroken
 from link.ledger.invariants import check_steps
+from link.ledger.journals import Skips
 from link.ledger.ledger import Ledger
 from link.ledger.mystery import Sealer
 from link.ledger.orders import Draw, Given, Resume
@@ -167,14 +168,14 @@ def check_awards(history: History) -> None:
 
 def _check_wagers(events: Iterable[EventRow], awards: Mapping[int, list[AwardRow]]) -> None:
     wagered = Counter[tuple[str, int, int]]()
-    skipped: set[tuple[str, int, str]] = set()
+    skips = Skips()
     for row in events:
         if not row.table:
             order = _given.decode(row.body).order
             if isinstance(order, Resume):
-                skipped.add((order.journal, order.skip, order.skip_hash))
+                skips.note(row.id, order)
             continue
-        if (row.journal, row.n, row.hash) in skipped:
+        if skips.leave_out(row):
             continue
         body = body_of(row.body)
         if isinstance(body, Contributed | Reversed):

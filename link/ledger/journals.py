@@ -7,11 +7,13 @@ before one seen earlier, means a copied or restored card: it is halted and peopl
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 
 from link.ledger.errors import PoolError
 from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume, Retire
 from link.ledger.rounds import OPEN
 from link.ledger.state import Journal, State
+from link.rows import EventRow
 from record.outside import excerpt
 
 FORK = "E-LNK-030"
@@ -100,6 +102,24 @@ def resume(state: State, order: Resume) -> None:
     journal.state, journal.why = "active", ""
     journal.skip, journal.skip_hash = order.skip, order.skip_hash
     state.touch_journal(journal)
+
+
+class Skips:
+    """Which events people left without effect: of a journal's resumes, the last before the event
+    counts, as ``resume`` above has it."""
+
+    def __init__(self) -> None:
+        self._resumes: dict[str, list[tuple[int, int, str]]] = {}
+
+    def note(self, event: int, order: Resume) -> None:
+        """``event`` is the id of the order; in order of record."""
+        resumed = (event, order.skip, order.skip_hash)
+        self._resumes.setdefault(order.journal, []).append(resumed)
+
+    def leave_out(self, row: EventRow) -> bool:
+        resumes = self._resumes.get(row.journal, [])
+        before = bisect_left(resumes, (row.id,))
+        return before > 0 and resumes[before - 1][1:] == (row.n, row.hash)
 
 
 def retire(state: State, order: Retire) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from link.ledger.journals import Skips
 from link.ledger.orders import Change, Found, Given, Link, Office, Open, Resume
 from link.ledger.terms import Terms
 from link.reports.source import Mark, Source
@@ -65,7 +66,7 @@ class Past:
         self.unproved = ""
         """Why accounts were made without proof, until two people have acknowledged it."""
         self._links: list[tuple[int, str, dict[str, str]]] = []
-        self._skipped: set[tuple[str, int, str]] = set()
+        self._skips = Skips()
         self._pool_of: dict[str, str] = {}
         self._game_of: dict[str, str] = {}
         self._rounds: dict[str, dict[int, str]] = {}
@@ -92,7 +93,7 @@ class Past:
             case Office() if msgspec.json.decode(order.text)["what"] == "acknowledge accounts":
                 self.unproved = ""
             case Resume():
-                self._skipped.add((order.journal, order.skip, order.skip_hash))
+                self._skips.note(row.id, order)
             case _:
                 pass
 
@@ -129,7 +130,7 @@ class Past:
             self._pool_of |= dict.fromkeys(tables, pool)
             self._game_of |= tables
             self._next_link += 1
-        if not row.table or (row.journal, row.n, row.hash) in self._skipped:
+        if not row.table or self._skips.leave_out(row):
             return None
         return body_of(row.body)
 

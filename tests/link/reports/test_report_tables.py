@@ -421,3 +421,21 @@ def test_an_event_left_without_effect_is_not_expected(shop: Shop) -> None:
     report = pool_report(shop.desk())
     assert rows(report, "jackpot")[-2] == ("contribution", "wagers", 1, 370_000)
     assert report.findings == []
+
+
+def test_a_later_resume_takes_back_what_was_left_without_effect(shop: Shop) -> None:
+    """Halted and resumed again before the event came: only the last resume counts."""
+    table = shop.tables["T1"]
+    shop.bet("T1", 1, 1)
+    event = table.event(Contributed(2, (Wager(1, 100, 1),)))
+    poison = replace(event, hash="ab" * 32, body=Contributed(2, (Wager(1, 12_345),)))
+    shop.send("T1", poison)
+    shop.order(Resume(table.journal, "leave it out", event.n, event.hash), BOTH)
+    shop.send("T1", poison)
+    shop.order(Resume(table.journal, "it was right after all"), BOTH)
+    shop.send("T1", event)
+    shop.claim("T1", 2, (1, "straight flush"))
+    report = pool_report(shop.desk())
+    assert rows(report, "jackpot")[-2] == ("contribution", "wagers", 2, 740_000)
+    assert report.findings == []
+    shop.check()
