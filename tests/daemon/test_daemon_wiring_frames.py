@@ -116,7 +116,7 @@ async def talk() -> tuple[list[tuple[str, str, bytes]], bytes]:
 
     hub = Hub(rig, layout, lambda _reading: heard.set(), note)
     hub.start()
-    greeted = os.read(device, 100)
+    greeted = await asyncio.to_thread(os.read, device, 100)
     os.write(device, b"card\n")
     await asyncio.wait_for(heard.wait(), LIMIT_S)
     hub.close()

@@ -61,7 +61,7 @@ def test_test_mode_of_a_real_table_reaches_a_real_server(tmp_path: Path, link: L
         sitting.keeper.start()
         sitting.until_phase("between rounds")
         sitting.until(lambda: sitting.status()["link"]["state"] == "open", "an open link")
-        sitting.until(lambda: any(", 1 tables, " in line for line in told(link)), "one table")
+        sitting.until(lambda: any(", 1 table, " in line for line in told(link)), "one table")
         assert not any("TEST MODE" in line for line in told(link))
         assert "between rounds" in row(sitting)
         client = Client(sitting.run / "service.sock")
