@@ -18,6 +18,7 @@ def status_of(writer: Writer) -> dict[str, Any]:
         "phase": state.phase.value,
         "round": state.round_no,
         "in_round": state.phase is not Phase.IDLE,
+        "stopped": "" if state.frozen is None else state.frozen.question,
         "progressive": state.rules.book.progressive is not None,
         "link_up": state.link_up,
         "jackpot_cents": state.meter,

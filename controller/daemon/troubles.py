@@ -36,6 +36,7 @@ NO_METRICS: Final = "E-TBL-016"
 LOCKED_MODE: Final = "E-TBL-017"
 LINK_HALTED: Final = "E-TBL-018"
 STRANGER: Final = "E-TBL-020"
+ROUND_STOPPED: Final = "E-TBL-021"
 IN_TEST: Final = "E-TBL-019"
 NO_CARD: Final = "no card can be dealt"
 
@@ -99,6 +100,8 @@ def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(LOCKED_MODE, "table", "stopped")
     if status.get("locked"):
         yield Trouble(LOCKED_OUT, "table", "stopped", str(status["locked"]))
+    if why := status.get("stopped"):
+        yield Trouble(ROUND_STOPPED, f"round {status.get('round', '?')}", "stopped", str(why))
     if by := status.get("test_mode"):
         yield Trouble(IN_TEST, "table", "note", f"{by['user'] or by['uid']} has it")
     if status.get("power_failing"):

@@ -12,6 +12,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine import prompts
 from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.deal import DEALER
+from controller.rules.engine.doubts import sentence
 from controller.rules.engine.state import TableState
 from controller.rules.explain import explain
 from controller.rules.hands import HAND_NAMES
@@ -99,7 +100,11 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
         f"The draw is told: magic card {_card(w.magic_card)}, lucky seat {w.lucky_seat or 'none'}"
     ),
     f.CutCardSeen: lambda _: "The cut card came out",
-    f.UnknownCardSeen: lambda _: "Something came out that is no card of this deck, or a misread",
+    f.UnknownCardSeen: lambda w: (
+        sentence(w).removesuffix(".")
+        if w.kind
+        else "Something came out that is no card of this deck, or a misread"
+    ),
     f.CardFaultReported: lambda w: f"Card fault: {w.kind}, {counted(w.count, 'card')}",
     f.ShufflerFailed: lambda _: "The shuffler failed",
     f.ShufflerReady: lambda _: "The shuffler is ready again",

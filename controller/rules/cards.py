@@ -8,7 +8,7 @@ type-check, and ``reveal`` is the one door between them: it asks which public mo
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, NewType, NoReturn
+from typing import Final, Literal, NewType, NoReturn
 
 Card = NewType("Card", int)
 """A public card: four times its rank (0 = two, 12 = ace) plus its suit (0 = clubs, 3 = spades)."""
@@ -28,6 +28,12 @@ class PublicMoment(Enum):
     COMMUNITY_TURNED = "community card turned"
     BONUS_CARD_TURNED = "bonus card turned"
     HAND_OPENED = "hand opened in settlement"
+
+
+CardDoubt = Literal[
+    "", "foreign", "misread", "double feed", "returned", "gap", "burn", "restarted", "unasked"
+]
+"""Why nobody knows a card; empty in journals from before it was told."""
 
 
 class HiddenCard:

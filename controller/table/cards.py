@@ -43,10 +43,10 @@ def moves_a_card(reading: CardReading) -> bool:
 def facts_of(reading: CardReading, state: TableState) -> list[f.What]:
     """The facts in one reading of a card device, in order; none if it says nothing of a round."""
     match reading:
-        case CardRead(card=card):
-            return [_single(card, state)]
-        case PacketRead(deck=deck, cards=cards):
-            return [_packet(cards, deck, state)]
+        case CardRead(card=card, draw_no=number):
+            return [_single(card, number, state)]
+        case PacketRead(deck=deck, cards=cards, packet_no=number):
+            return [_packet(cards, deck, number, state)]
         case CardEvent():
             return _event(reading, state)
 
@@ -57,20 +57,24 @@ def _hidden(sealed: Iterable[SealedCard]) -> tuple[HiddenCard, ...] | None:
     return tuple(known) if len(known) == len(found) else None
 
 
-def _single(sealed: SealedCard, state: TableState) -> f.What:
+def _single(sealed: SealedCard, number: int, state: TableState) -> f.What:
     if sealed.unseal() == CUT_CARD:
         return f.CutCardSeen()
     hidden = _hidden((sealed,))
-    if hidden is None or state.phase is Phase.IDLE:
+    if hidden is None:
+        return f.UnknownCardSeen("foreign", number)
+    if state.phase is Phase.IDLE:
         # Between rounds a card that leaves the device means a deck that is no longer whole.
-        return f.UnknownCardSeen()
+        return f.UnknownCardSeen("unasked", number)
     return f.CardDrawn(hidden[0])
 
 
-def _packet(cards: tuple[SealedCard, ...], deck: str, state: TableState) -> f.What:
+def _packet(cards: tuple[SealedCard, ...], deck: str, number: int, state: TableState) -> f.What:
     hidden = _hidden(cards)
-    if hidden is None or state.phase is Phase.IDLE:
-        return f.UnknownCardSeen()
+    if hidden is None:
+        return f.UnknownCardSeen("foreign", number)
+    if state.phase is Phase.IDLE:
+        return f.UnknownCardSeen("unasked", number)
     return f.PacketDispensed(hidden, deck)
 
 
@@ -78,11 +82,12 @@ def _event(event: CardEvent, state: TableState) -> list[f.What]:
     match event.kind:
         case "cut card":
             return [f.CutCardSeen()]
-        case kind if kind in _IN_DOUBT:
-            return [f.UnknownCardSeen()]
+        case "misread" | "double feed" | "returned" | "gap" | "burn" as kind:
+            return [f.UnknownCardSeen(kind, event.number, event.count)]
         case "new epoch":
             # The device began to count anew: in the deal a card may have gone unseen.
-            return [f.UnknownCardSeen()] if state.in_play and state.phase in _DEALS else []
+            dealing = state.in_play and state.phase in _DEALS
+            return [f.UnknownCardSeen("restarted", event.number)] if dealing else []
         case "shuffle ended":
             return _shuffled(event, state)
         case "deck verified":

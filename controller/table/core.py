@@ -232,7 +232,7 @@ class TableCore(Sensing):
             return "low supply"
         if self.health.disk_full:
             return "disk full"
-        return self.health.card_hold
+        return self._card_hold()
 
     def _take_back(self, at_ms: int) -> None:
         if self.closing is not None:

@@ -22,6 +22,7 @@ from controller.rules.engine.common import (
 )
 from controller.rules.engine.corrections import difference
 from controller.rules.engine.deal import DEALER, assign, must_cut, next_place, uses_packets
+from controller.rules.engine.doubts import TWICE
 from controller.rules.engine.facts import PayCorrected
 from controller.rules.engine.ricochet_play import takes_by_folding
 from controller.rules.engine.settlement import to_clear
@@ -286,8 +287,9 @@ def _frozen(state: TableState, around: Around) -> Ask:
     if frozen.extra:
         what = "excess card"
     elif what == "foreign_card" and "misread" in answers:
-        what = "card in doubt"
-    return Ask(f"frozen {what}", keys, about, answers=answers)
+        # Only a card that was read again is held back; of others nobody knows which they are.
+        what = TWICE if frozen.held else frozen.about or "card in doubt"
+    return Ask(f"frozen {what}", keys, about, answers=answers, detail=frozen.detail or "?")
 
 
 def live_spots(state: TableState) -> frozenset[Spot]:

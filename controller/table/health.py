@@ -23,6 +23,8 @@ class Health:
     reasons: dict[str, Fault | None] = field(default_factory=dict)
     jammed: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
+    spent: set[str] = field(default_factory=set)
+    """Card devices that gave a card since they were loaded."""
     low_supply: bool = False
     disk_full: bool = False
     """Told by the writer: the round under way can end, no new one opens."""
@@ -57,6 +59,8 @@ class Health:
                 self.opened.add(device)
             case "door closed":
                 self.opened.discard(device)
+            case "loaded":
+                self.spent.discard(device)
             case _:
                 pass
 

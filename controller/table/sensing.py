@@ -30,6 +30,8 @@ from drivers.readings import (
 ACCEPTORS: Final = "acceptors"
 IN_DOUBT: Final = ("E-ACC-002", "E-ACC-003")
 """Nobody can say whether a chip fell: in operation, and after a start with lost registers."""
+_LEFT: Final = (f.CardDrawn, f.PacketDispensed, f.UnknownCardSeen)
+"""A card of the deck left its device."""
 HELD_CARDS: Final = 12
 """Most cards held back while a sweep is under way."""
 
@@ -68,8 +70,10 @@ class Sensing(Stepping):
             elif reading.kind in ("loaded", "shuffle ended"):
                 self.notices.forget("deck")
         for what in cards.facts_of(reading, self.state):
+            if isinstance(what, _LEFT):
+                self.health.spent.add(reading.device)
             refused = self._measured(what, reading.device, reading.at_us // 1000, key)
-            if refused and isinstance(what, f.CardDrawn | f.PacketDispensed | f.UnknownCardSeen):
+            if refused and isinstance(what, _LEFT):
                 self.notices.add(Notice("card refused"))
 
     def _release_held(self) -> None:

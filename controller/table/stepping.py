@@ -13,7 +13,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import base_is_valid
 from controller.rules.engine.common import spot_of
-from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.deal import must_cut, uses_packets
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from controller.table import cards, credits
@@ -281,7 +281,7 @@ class Stepping:
             closing=self.closing is not None,
             uncertain=tuple(sorted(self.uncertain - self.state.left_out)),
             lost=self._lost(),
-            card_hold=self.health.card_hold,
+            card_hold=self._card_hold(),
             low_supply=self.health.low_supply,
             disk_full=self.health.disk_full,
             overrun=bool(self.health.overrun),
@@ -294,6 +294,14 @@ class Stepping:
             overdue=self.take_backs.seats,
             press_close=self._press_close,
         )
+
+    def _card_hold(self) -> str:
+        """Why no card may be dealt. A deck that a person shuffled (MENU 36) must be loaded anew:
+        what is left in the shoe is the end of the last one."""
+        state, deck = self.state, self.state.deck
+        due = deck.shuffled and (deck.cut or not must_cut(state.rules)) and not state.in_play
+        by_hand = state.rules.table.shuffle_required and not uses_packets(state.rules)
+        return self.health.card_hold or ("load" if due and by_hand and self.health.spent else "")
 
     def _lost(self) -> tuple[Spot, ...]:
         """Spots with a live wager that nobody can read and no supervisor has ruled on."""

@@ -16,6 +16,7 @@ from controller.croupier import Croupier
 from controller.rules.books import BOOKS
 from controller.rules.cards import Card
 from controller.rules.engine import facts as f
+from controller.rules.engine.deal import uses_packets
 from controller.rules.engine.state import Phase, TableState
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
@@ -348,6 +349,8 @@ class Finger:
                 table.press(word)
 
     def menu(self, code: str) -> None:
+        if code == "36" and not uses_packets(self.table.state.rules):
+            self.table.feed(CardEvent("shoe", "loaded", 1))
         plain: dict[str, tuple[object, ...]] = {"31": (1,), "36": (1,), "62": (self.seat,)}
         arguments = self.rules[code](self.seat) if code in self.rules else plain.get(code, ())
         self.table.menu(code, *arguments)

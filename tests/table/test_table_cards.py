@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from controller.daemon.desk.why import sentence
+from controller.daemon.troubles import troubles
+from controller.replay.words import _FACTS as WORDS
 from controller.rules.cards import DECK, card
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
@@ -44,7 +47,7 @@ def locked(game: str = "MBS3", **changes: Any) -> Finger:
 def test_what_is_no_card_freezes_the_round(code: int) -> None:
     table_ = locked().table
     table_.feed(CardRead("shoe", 1, SealedCard(code), 0))
-    assert table_.told() == f.UnknownCardSeen()
+    assert table_.told() == f.UnknownCardSeen("foreign", 1)
     assert table_.lines == ("STOP             R 1", "ANSWER 5 4 1", "CARD IN DOUBT", "KEY MENU 51")
     assert table_.locked()
 
@@ -54,8 +57,86 @@ def test_a_card_in_doubt_is_never_guessed(kind: Any) -> None:
     hand = locked()
     hand.do("DEAL")
     hand.table.feed(CardEvent("shoe", kind, 2))
-    assert hand.table.told() == f.UnknownCardSeen()
+    assert hand.table.told() == f.UnknownCardSeen(kind, 2)
     assert hand.table.lines[3] == "KEY MENU 51"
+
+
+@pytest.mark.parametrize(
+    ("event", "line", "question"),
+    [
+        (CardEvent("shoe", "gap", 12, count=2), "GAP AT DRAW 12-13",
+         "The card device skipped draws 12-13: 2 cards are missing."),
+        (CardEvent("shoe", "gap", 12, count=1), "GAP AT DRAW 12",
+         "The card device skipped draw 12: one card is missing."),
+        (CardEvent("shoe", "gap", 112), "GAP AT DRAW 112-?",
+         "The card device skipped cards at draw 112; how many is not known."),
+        (CardEvent("shoe", "misread", 7), "DRAW 7 NOT READ", "A card could not be read at draw 7."),
+        (CardEvent("shoe", "double feed", 7, count=2), "CARDS AT ONCE: 7",
+         "2 cards left at once at draw 7."),
+        (CardEvent("shoe", "returned", 7), "CARD PUSHED BACK",
+         "A card was pushed back into the card device at draw 7."),
+        (CardEvent("shoe", "burn", 7), "CARD BURNT", "A card was burnt at draw 7."),
+        (CardEvent("shoe", "new epoch", 1), "CARD DEVICE RESTART",
+         "The card device started to count again at draw 1."),
+    ],
+    ids=lambda one: getattr(one, "kind", ""),
+)  # fmt: skip
+def test_why_the_round_stopped_is_told_with_place_and_number(
+    event: CardEvent, line: str, question: str
+) -> None:
+    """On the prompt, in ``why``, in the status, and as a fact of the journal."""
+    hand = locked()
+    hand.do("DEAL")
+    hand.table.feed(event)
+    assert hand.table.lines[0].startswith("STOP")
+    assert hand.table.lines[2] == line
+    frozen = hand.table.core.state.frozen
+    assert frozen is not None
+    assert frozen.question == question
+    found = troubles({"stopped": frozen.question, "round": 1})
+    assert [(t.code, t.about, t.level, t.detail) for t in found] == [
+        ("E-TBL-021", "round 1", "stopped", question)
+    ]
+    (fact,) = hand.table.facts[-1:]
+    assert isinstance(fact, f.UnknownCardSeen)
+    assert (fact.number, fact.count) == (event.number, event.count)
+    assert "The round stands still until the supervisor rules" in sentence(hand.table.core.ask)
+    assert WORDS[f.UnknownCardSeen](fact) == question.removesuffix(".")
+
+
+def test_a_card_seen_twice_says_so() -> None:
+    hand = locked()
+    hand.do("DEAL")
+    twice = next(s for s in hand.table.core.state.drawn)
+    hand.table.card(twice._card)
+    assert hand.table.lines[2] == "CARD SEEN TWICE"
+    frozen = hand.table.core.state.frozen
+    assert frozen is not None
+    assert frozen.question == "The same card was read twice: a misread or a foreign card."
+
+
+def test_after_menu_36_the_shoe_must_be_loaded_before_a_round_opens() -> None:
+    """What is left in the shoe is the end of the last deck, whatever was declared."""
+    hand = locked()
+    hand.play()
+    table_ = hand.table
+    assert table_.core.state.phase is Phase.IDLE
+    assert table_.lines[3] == "MENU 36"
+    table_.menu("36", 1)
+    assert table_.lines[2:] == ("LOAD THE SHOE", "WAIT")
+    table_.press("OPEN")
+    assert table_.core.state.phase is Phase.IDLE
+    assert table_.locked()
+    table_.feed(CardEvent("shoe", "loaded", 2))
+    assert table_.lines[3] == "OPEN"
+
+
+def test_a_deck_loaded_before_it_is_declared_counts_too() -> None:
+    hand = locked()
+    hand.play()
+    hand.table.feed(CardEvent("shoe", "loaded", 2))
+    hand.table.menu("36", 1)
+    assert hand.table.lines[3] == "OPEN"
 
 
 def test_the_cut_card_moves_nothing() -> None:
@@ -70,13 +151,13 @@ def test_a_packet_with_an_unreadable_card_is_no_packet() -> None:
     hand = locked("NSW", **SHUFFLER["NSW"])
     cards = tuple(SealedCard(b) for b in (0x01, 0xFF, 0x03))
     hand.table.feed(PacketRead("shuffler", 1, "red", cards, 0))
-    assert hand.table.told() == f.UnknownCardSeen()
+    assert hand.table.told() == f.UnknownCardSeen("foreign", 1)
 
 
 def test_a_card_that_leaves_the_shoe_between_rounds_makes_the_deck_suspect() -> None:
     table_ = Table(table("MBS3").state)
     table_.card(card("As"))
-    assert table_.facts == [f.UnknownCardSeen()]
+    assert table_.facts == [f.UnknownCardSeen("unasked", 1)]
     assert table_.lines[2:] == ("CHECK RED DECK", "MENU 31")
 
 

@@ -237,7 +237,7 @@ def test_a_card_in_doubt_during_the_sweep_freezes_the_round_after_the_lock() -> 
     (order,) = [o for o in table_.press("CLOSE") if isinstance(o, SweepAntennas)]
     table_.feed(CardEvent("shoe", "misread", 1))
     table_.answer(order)
-    assert table_.facts[-2:] == [f.BetsClosed(), f.UnknownCardSeen()]
+    assert table_.facts[-2:] == [f.BetsClosed(), f.UnknownCardSeen("misread", 1)]
     assert list(table_.core.state.seats) == [2, 5]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from controller.rules.cards import Card, HiddenCard
+from controller.rules.cards import Card, CardDoubt, HiddenCard
 from controller.rules.engine import link_facts
 from controller.rules.engine.link_facts import LATER
 from controller.rules.hands import Hand
@@ -239,7 +239,13 @@ class CutCardSeen(What):
 
 @dataclass(frozen=True, slots=True)
 class UnknownCardSeen(What):
-    """The device read something that is no card of this deck: a joker, a misread, another back."""
+    """A card moved and nobody knows which: no card of this deck, a misread, a hole in the count."""
+
+    kind: CardDoubt = field(default="", metadata=LATER)
+    number: int = field(default=0, metadata=LATER)
+    """The draw or packet it happened at; of a gap the first that is missing."""
+    count: int = field(default=0, metadata=LATER)
+    """Cards that are missing, or that left at once; 0: nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,10 @@ def freeze(
     by: str = "",
     report: CountFound | PayCorrected | None = None,
     proposed: tuple[str, str] | None = None,
+    detail: str = "",
 ) -> Step:
     """Put the question now, or behind those that are open."""
-    asked = Asked(question, answers, event, held, extra, about, by, report, proposed)
+    asked = Asked(question, answers, event, held, extra, about, by, report, proposed, detail)
     frozen = state.frozen
     if frozen is None:
         return _stand_still(state, asked, ())

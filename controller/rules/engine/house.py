@@ -9,6 +9,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import acceptors
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.deal import must_cut, uses_packets
+from controller.rules.engine.doubts import sentence
 from controller.rules.engine.freezing import COUNT, freeze
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Deck, Phase, TableState
@@ -105,10 +106,11 @@ def deck_counted_idle(state: TableState, what: f.DeckCounted, fact: f.Fact) -> S
     )
 
 
-def card_fault_idle(state: TableState, _what: f.What, fact: f.Fact) -> Step:
+def card_fault_idle(state: TableState, what: f.What, fact: f.Fact) -> Step:
     """Found between rounds: those played stand, the deck is checked (NSW-12.9.1, NSW-12.9.3)."""
     state = note(state, fact, "card fault between rounds")
-    alarm = fx.RaiseAlarm("card fault", None, "", state.rules.book.round_clauses.deck)
+    told = sentence(what) if isinstance(what, f.UnknownCardSeen) and what.kind else ""
+    alarm = fx.RaiseAlarm("card fault", None, told, state.rules.book.round_clauses.deck)
     deck = replace(state.deck, suspect=True)
     return replace(state, deck=deck), (alarm, fx.Prompt("check deck"))
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from controller.rules import events as ev
 from controller.rules.book import BASE_SPOTS, DOLLAR
 from controller.rules.cards import HiddenCard
+from controller.rules.engine import doubts
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.awards import ONLY_VOID, withdrawn
@@ -368,9 +369,10 @@ def _to_correct(state: TableState, number: int) -> Seat:
 # --- cards and devices -------------------------------------------------------------------------
 
 
-def card_fault(state: TableState, _what: f.UnknownCardSeen, _: f.Fact) -> Step:
-    question = "A card that is not of this deck was read."
-    return freeze(state, question, CARD_FAULT, ev.ForeignCard(), held=())
+def card_fault(state: TableState, what: f.UnknownCardSeen, _: f.Fact) -> Step:
+    about = what.kind if what.kind in doubts.TOLD else ""
+    question, event, where = doubts.sentence(what), ev.ForeignCard(), doubts.where(what)
+    return freeze(state, question, CARD_FAULT, event, held=(), about=about, detail=where)
 
 
 def card_fault_reported(state: TableState, what: f.CardFaultReported, fact: f.Fact) -> Step:

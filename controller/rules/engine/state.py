@@ -55,6 +55,7 @@ class Asked:
     by: str = ""
     report: CountFound | PayCorrected | None = None
     proposed: tuple[str, str] | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Frozen:
     extra: tuple[tuple[HiddenCard, ...], ...] = ()
     """Cards or packets that came when none was due: set aside unless a stray hand explains them."""
     about: str = field(default="", metadata=LATER)
-    """What the prompt says where there is no event."""
+    """What the prompt says where there is no event, or a card is in doubt."""
     by: str = field(default="", metadata=LATER)
     """Who reported it; empty where a device did."""
     report: CountFound | PayCorrected | None = field(default=None, metadata=LATER)
@@ -80,6 +81,8 @@ class Frozen:
     """A ruling and who gave it, until another person says the same."""
     waiting: tuple[Asked, ...] = field(default=(), metadata=LATER)
     """Questions asked meanwhile, in their order: each is put once this one is answered."""
+    detail: str = field(default="", metadata=LATER)
+    """The place of the doubt: a draw, or the draws that are missing."""
 
 
 @dataclass(frozen=True, slots=True)
