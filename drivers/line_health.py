@@ -51,6 +51,8 @@ class LineHealth:
     def said(self, report: StateReported) -> StateReported:
         """The driver's own report; silence with bytes in it is garbage."""
         self._state = report.state
+        if self._frames_now() != self._frames:
+            self._noise = 0  # it speaks of a frame that the bytes before it belong to
         failed = report.reason is not None and report.reason.code.startswith(DRIVER)
         if report.state is DeviceState.UNKNOWN and self._noise >= SOME_NOISE and not failed:
             report = StateReported(self._name, report.state, self._garbage(), report.at_us)
@@ -72,13 +74,16 @@ class LineHealth:
 
     def received(self, size: int, now_us: int) -> list[object]:
         """So many bytes came, and the driver has looked at them."""
-        frames = sum(self._counters[name] for name in FRAMES)
+        frames = self._frames_now()
         known = self._state not in (None, DeviceState.UNKNOWN)
         self._noise = 0 if frames != self._frames else self._noise + size
         self._frames = frames
         if known or self._noise < MUCH_NOISE or self._code.startswith(DRIVER):
             return []
         return self._tell(self._garbage(), now_us)
+
+    def _frames_now(self) -> int:
+        return sum(self._counters[name] for name in FRAMES)
 
     def _garbage(self) -> Fault:
         return Fault(GARBAGE, f"{self._noise} bytes and no frame among them")

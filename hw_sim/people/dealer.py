@@ -185,9 +185,10 @@ class Dealer:
             if words and stop(words):
                 return
             if not words or words[0] == "WAIT":
-                if self.table.clock.now_us - idle_since > PATIENCE_US:
-                    said = f"waited {PATIENCE_US // SECOND} s: {self.table.prompt()}"
-                    yield from self.stuck(said)
+                if self.table.prompt()[2].startswith("LOAD THE SHOE"):
+                    yield from self.load()
+                elif self.table.clock.now_us - idle_since > PATIENCE_US:
+                    yield from self.stuck(f"waited {PATIENCE_US // SECOND} s: {self.view()[:4]}")
                 yield LOOK_US
                 continue
             self.seen.append([line.strip() for line in self.table.prompt()])
@@ -412,7 +413,7 @@ class Dealer:
         elif words[:1] == ["SEAT"] and words[2:3] == ["PLAY"]:
             yield from self.play_wager(int(words[1]), _cents(words[-1]))
             return
-        elif self.words()[1:3] == ["KEY", "MENU"]:  # a notice covers what is to be done
+        elif self.words()[1:3] == ["KEY", "MENU"]:  # a refusal covers what is to be done
             yield from self.press_and_see("CLEAR")
             if self.table.prompt() == prompt:
                 yield from self.look_again("chips to be put right")

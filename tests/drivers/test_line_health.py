@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.line_health import LineHealth
@@ -47,6 +48,20 @@ def test_bytes_without_a_frame_are_garbage_however_they_are_split() -> None:
         health.opened(0)
         told = [one for n in range(600) for one in health.received(size, n)]
         assert code(told) == ["E-SER-010"], size
+
+
+def test_a_report_that_comes_of_a_frame_in_pieces_is_the_drivers_own() -> None:
+    """The driver speaks while it looks at the last piece; what came before it was no garbage."""
+    for before, last in ((16, 4), (40, 500)):
+        health, counters = line()
+        health.opened(0)
+        health.said(StateReported("chips-1", READY, None, 1))
+        health.received(before, 2)
+        counters["frames"] += 1
+        restarted = StateReported("chips-1", UNKNOWN, Fault("E-CDP-012", "started anew"), 3)
+        assert code([health.said(restarted)]) == ["E-CDP-012"]
+        assert health.received(last, 3) == []
+        assert code([health.said(replace(restarted, reason=SILENT))]) == ["E-FEIG-010"]
 
 
 def test_a_few_stray_bytes_are_none() -> None:

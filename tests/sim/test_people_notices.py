@@ -29,7 +29,7 @@ def test_a_dealer_is_not_stuck_behind_notices_that_read_the_same() -> None:
     assert len(steps) == len(told)
     table = played(steps, 1)
     seen = table.director.dealer.seen
-    assert ["DECISION 1       R 1", "SEAT 2  1      10.00", "SEAT 5: NO CHIP",
+    assert ["SEAT 5: NO CHIP", "SEAT 2  1      10.00", "GIVE BACK WAGER 1",
             "CHIPS KEY MENU 27"] in seen  # fmt: skip
     assert table.results[1]["round_status"] == "settled"
 
