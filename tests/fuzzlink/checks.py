@@ -29,7 +29,7 @@ from tests.fuzzlink.world import START_MS, World
 
 DAYS = GamingDays.of("UTC", "06:00")
 DIFFERENCE = "E-RPT-010"
-JUMPED = "that are not among its last 256"
+JUMPED = "not among its last 256"
 
 
 def check(world: World) -> dict[str, int]:
