@@ -28,6 +28,7 @@ from link.commands.io import (
     asked,
     control_of,
     fresh,
+    listed,
     ordered,
     passwords,
     present,
@@ -200,9 +201,11 @@ def _acknowledge(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    answer = asked(control_of(options), {"verb": "accounts"})
-    rows = [(a["name"], a["role"], _state(a), a["key"], a["by"]) for a in answer["accounts"]]
+    pages = list(listed(control_of(options), "accounts"))
+    people = [account for page in pages for account in page["accounts"]]
+    rows = [(a["name"], a["role"], _state(a), a["key"], a["by"]) for a in people]
     head = ("account", "role", "state", "key", "by")
+    answer = {"accounts": people, "unacknowledged": pages[-1]["unacknowledged"]}
     print_answer(options, answer, table_text(head, rows))
     return EX_OK
 

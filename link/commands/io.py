@@ -13,7 +13,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -117,6 +117,21 @@ def asked(control: Path, request: Mapping[str, Any], timeout_s: float = 15.0) ->
         code = str(answer["error"])
         raise Stop(f"{answer.get('text', '')} ({code})", _BY_CODE.get(code, EX_DATAERR))
     return answer
+
+
+def listed(control: Path, verb: str, **wanted: str) -> Iterator[dict[str, Any]]:
+    """The pages of a list, one answer after the other."""
+    cursor = ""
+    while True:
+        page = asked(control, {"verb": verb, **wanted, "cursor": cursor})
+        yield page
+        cursor = page["next"]
+        if not cursor:
+            return
+
+
+def rows_of(control: Path, verb: str, **wanted: str) -> list[dict[str, Any]]:
+    return [row for page in listed(control, verb, **wanted) for row in page[verb]]
 
 
 def ordered(

@@ -23,6 +23,7 @@ from link.commands.io import (
     add_place,
     asked,
     control_of,
+    listed,
     load_config,
     ordered,
     passwords,
@@ -58,14 +59,15 @@ def _declare_list(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    source = ControlSource(control_of(options))
     now_ms = time.time_ns() // 1_000_000
-    found = [a for a in source.mark().awards if options.all or a.state in OPEN]
-    steps: dict[str, list[AwardStep]] = {award.award: [] for award in found}
-    for step in source.steps():
-        if step.award in steps:
-            steps[step.award].append(step)
-    told = [_told(award, steps[award.award], now_ms) for award in found]
+    told = []
+    for page in listed(control_of(options), "awards"):
+        steps: dict[str, list[AwardStep]] = {row["award"]: [] for row in page["awards"]}
+        for step in page["steps"]:
+            steps[step["award"]].append(AwardStep(**step))
+        for award in (AwardRow(**row) for row in page["awards"]):
+            if options.all or award.state in OPEN:
+                told.append(_told(award, steps[award.award], now_ms))
     print_answer(options, {"awards": told}, _listed(told, all_of_them=options.all))
     return EX_OK
 

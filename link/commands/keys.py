@@ -19,10 +19,10 @@ from link.commands.io import (
     Stop,
     add_people,
     add_place,
-    asked,
     control_of,
     ordered,
     print_answer,
+    rows_of,
     table_text,
 )
 from link.commands.verbs import Verb, run_verb
@@ -155,12 +155,9 @@ def _declare_list(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    answer = asked(control_of(options), {"verb": "keys"})
-    rows = [
-        (key["role"], key["table"], key["fingerprint"], _state(key), key["by"])
-        for key in answer["keys"]
-    ]
-    print_answer(options, answer, table_text(("role", "name", "key", "state", "by"), rows))
+    keys = rows_of(control_of(options), "keys")
+    rows = [(key["role"], key["table"], key["fingerprint"], _state(key), key["by"]) for key in keys]
+    print_answer(options, {"keys": keys}, table_text(("role", "name", "key", "state", "by"), rows))
     return EX_OK
 
 

@@ -2,7 +2,7 @@
 
 underfelt link --config link.toml
 underfelt link init DIR | install DIR | status | check | backup | restore
-underfelt link journals | accept | resume | retire | transfer | decommission
+underfelt link journals | alarms | accept | resume | retire | transfer | decommission
 """
 
 from __future__ import annotations

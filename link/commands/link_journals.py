@@ -1,4 +1,4 @@
-"""``underfelt link journals|accept|resume|retire`` and ``transfer|decommission``.
+"""``underfelt link journals|alarms|accept|resume|retire`` and ``transfer|decommission``.
 
 What people decide about tables' journals and about pools: proved with passwords, and of record.
 """
@@ -6,6 +6,8 @@ What people decide about tables' journals and about pools: proved with passwords
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Final
 
 from link.commands.io import (
@@ -15,23 +17,46 @@ from link.commands.io import (
     Stop,
     add_people,
     add_place,
-    asked,
     control_of,
+    listed,
     ordered,
     print_answer,
+    rows_of,
     table_text,
 )
 from link.commands.verbs import Verb
 from record.words import counted
 
 _HEAD: Final = ("journal", "table", "state", "events", "why")
+_ALARM_HEAD: Final = ("time", "code", "table", "text")
+_DIGITS: Final = set("0123456789abcdef")
+_LATEST: Final = 100
 
 
 def _journals(options: argparse.Namespace) -> int:
-    rows = asked(control_of(options), {"verb": "journals"})["journals"]
+    rows = rows_of(control_of(options), "journals")
     cells = [(r["journal"], r["table"], r["state"], r["n"], r["why"]) for r in rows]
     print_answer(options, {"journals": rows}, table_text(_HEAD, cells))
     return EX_OK
+
+
+def _declare_alarms(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--all", action="store_true", help=f"every alarm of record, not only the last {_LATEST}"
+    )
+    add_place(parser)
+
+
+def _alarms(options: argparse.Namespace) -> int:
+    found = (row for page in listed(control_of(options), "alarms") for row in page["alarms"])
+    rows = list(found if options.all else islice(found, _LATEST))
+    cells = [(_time(r["at_ms"]), r["code"], r["table"], r["text"]) for r in rows]
+    print_answer(options, {"alarms": rows}, table_text(_ALARM_HEAD, cells))
+    return EX_OK
+
+
+def _time(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms // 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def _declare_journal(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +92,9 @@ def _declare_resume(parser: argparse.ArgumentParser) -> None:
 
 def _found(options: argparse.Namespace) -> dict[str, Any]:
     """The journal that is meant; never one of several."""
-    rows: list[dict[str, Any]] = asked(control_of(options), {"verb": "journals"})["journals"]
-    found = [row for row in rows if row["journal"].startswith(options.journal)]
+    prefix = options.journal
+    can_be = set(prefix) <= _DIGITS and len(prefix) <= 32
+    found = rows_of(control_of(options), "journals", prefix=prefix) if can_be else []
     if len(found) != 1:
         what = (
             f"{counted(len(found), 'journal')} begin like this"
@@ -161,8 +187,14 @@ VERBS: Final = {
     "journals": Verb(
         add_place,
         _journals,
-        "tables' journals: active, proposed, halted, retired",
+        "tables' journals, newest first: active, proposed, halted, retired",
         "journals --config link.toml",
+    ),
+    "alarms": Verb(
+        _declare_alarms,
+        _alarms,
+        "what the server reported, newest first",
+        "alarms --config link.toml",
     ),
     "accept": Verb(
         _declare_accept,

@@ -41,9 +41,9 @@ AWAY_S: Final = 0.2
 AGAIN_S: Final = 0.1
 BACKLOG: Final = 128
 MOST_PEOPLE: Final = 3
-QUESTIONS: Final = frozenset(
-    ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "alarms")
-)
+QUESTIONS: Final = frozenset(("status", "meters", "pools"))
+LISTS: Final = frozenset(("tables", "keys", "accounts", "journals", "awards", "alarms", "rows"))
+"""In pages; the loop reads what else the request says."""
 
 
 class Control:
@@ -60,8 +60,6 @@ class Control:
         self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
             "order": self._order,
             "backup": self._backup,
-            "awards": self._awards,
-            "rows": self._rows,
         }
 
     def start(self) -> None:
@@ -151,6 +149,8 @@ class Control:
         try:
             if isinstance(verb, str) and verb in QUESTIONS:
                 return self._bridge.ask(verb)
+            if isinstance(verb, str) and verb in LISTS:
+                return self._bridge.ask(verb, request)
             if isinstance(verb, str) and verb in self._verbs:
                 return self._verbs[verb](request, uid)
         except (TimeoutError, ConnectionError):
@@ -160,7 +160,7 @@ class Control:
         except Exception as error:  # one request may fail, the socket may not
             self._log.error(f"{verb!r}: {type(error).__name__}: {error}", fault_code="E-SVC-008")
             return {"error": "E-SVC-008", "text": "the server could not do it; nothing changed"}
-        known = ", ".join(sorted((*QUESTIONS, *self._verbs)))
+        known = ", ".join(sorted((*QUESTIONS, *LISTS, *self._verbs)))
         return {"error": "E-SVC-002", "text": f"{str(verb)[:40]!r}: no such verb; expected {known}"}
 
     def _backup(self, request: Mapping[str, Any], uid: int) -> Answer:
@@ -170,12 +170,6 @@ class Control:
         if not isinstance(path, str) or not path.startswith("/") or len(path) > LONGEST_PATH:
             return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
         return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
-
-    def _awards(self, request: Mapping[str, Any], _uid: int) -> Answer:
-        return self._bridge.ask("awards", {"after": request.get("after", 0)})
-
-    def _rows(self, request: Mapping[str, Any], _uid: int) -> Answer:
-        return self._bridge.ask("rows", request)
 
     # --- orders -----------------------------------------------------------------------------------
 

@@ -7,8 +7,7 @@ its group is durable, or with the reason why nothing was done.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from link.accounts import AccountRefused, is_disabled, key_of, mark, waiting_ms
 from link.ledger.errors import PoolError
 from link.registry import KeyRefused, is_valid
 from link.rows import AccountRow, KeyRow
+from link.server import listings
 from link.server.bridge import Answer, Bridge, Request
 from link.server.floor import Floor
 from link.server.rows import rows as stored_rows
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from link.server.server import Server
 
 UNDONE: Final = "E-SVC-008"
-MOST_ROWS: Final = 1_000
-MOST_AFTER: Final = 1 << 31
 MOST_AWARDS: Final = 200
 """In one answer, with their steps."""
 
@@ -71,7 +69,7 @@ class Service:
             self._now = request
             try:
                 answer = self._verbs[request.verb](request.given)
-            except (AccountRefused, KeyRefused, PoolError) as error:
+            except (AccountRefused, KeyRefused, PoolError, listings.NotAList) as error:
                 answer = {"error": error.code, "text": error.text}
             except NotLeading:
                 answer = {"error": "E-LNK-020", "text": "this server does not lead"}
@@ -145,8 +143,10 @@ class Service:
         ]  # fmt: skip
         return {"meters": rows}
 
-    def _tables(self, _given: Mapping[str, Any]) -> Answer:
+    def _tables(self, given: Mapping[str, Any]) -> Answer:
         floor = self._floor()
+        cursor = listings.read(given, listings.Listing).cursor
+        page, following = listings.by_name(floor.sessions, lambda s: s.table, cursor)
         rows = [
             {
                 "table": session.table,
@@ -156,9 +156,9 @@ class Service:
                 "silent_ms": floor.mono_ms - session.heard_ms,
                 "key": fingerprint(session.key),
             }
-            for session in sorted(floor.sessions, key=lambda s: s.table)
+            for session in page
         ]
-        return {"tables": rows}
+        return {"tables": rows, "next": following}
 
     def _pools(self, _given: Mapping[str, Any]) -> Answer:
         saved = self._store.load()
@@ -171,41 +171,48 @@ class Service:
         ]  # fmt: skip
         return {"levels": levels, "balances": balances}
 
-    def _keys(self, _given: Mapping[str, Any]) -> Answer:
+    def _keys(self, given: Mapping[str, Any]) -> Answer:
         now = self._server.now_ms()
-        rows = sorted(self._server.gate.rows.values(), key=lambda r: (r.role, r.table, r.from_ms))
-        return {"keys": [_key_row(row, now) for row in rows]}
+        cursor = listings.read(given, listings.Listing).cursor
+        page, following = listings.by_name(self._server.gate.rows.values(), _key_name, cursor)
+        return {"keys": [_key_row(row, now) for row in page], "next": following}
 
-    def _accounts(self, _given: Mapping[str, Any]) -> Answer:
+    def _accounts(self, given: Mapping[str, Any]) -> Answer:
         office, now_ms = self._server.office, self._server.now_ms()
-        people = sorted(office.accounts.values(), key=lambda a: a.name)
-        rows = [_account_row(account, now_ms) for account in people]
-        return {"accounts": rows, "unacknowledged": office.register.unacknowledged}
+        cursor = listings.read(given, listings.Listing).cursor
+        page, following = listings.by_name(office.accounts.values(), lambda a: a.name, cursor)
+        rows = [_account_row(account, now_ms) for account in page]
+        unacknowledged = office.register.unacknowledged
+        return {"accounts": rows, "unacknowledged": unacknowledged, "next": following}
 
-    def _journals(self, _given: Mapping[str, Any]) -> Answer:
-        rows = []
-        for row in _some(self._store.journals()):
-            told = asdict(row)
+    def _journals(self, given: Mapping[str, Any]) -> Answer:
+        """Newest first."""
+        asked, most = listings.read(given, listings.Journals), listings.MOST_ROWS
+        found = self._store.latest_journals(most + 1, before=asked.cursor, prefix=asked.prefix)
+        page, following = listings.cut(found, most, lambda row: row.journal)
+        rows = [asdict(row) for row in page]
+        for told in rows:
             del told["rounds"]
-            rows.append(told)
-        return {"journals": rows}
+        return {"journals": rows, "next": following}
 
     def _awards(self, given: Mapping[str, Any]) -> Answer:
-        """A page, each award with all its steps; ``after`` is how many one has."""
-        after = given.get("after", 0)
-        if type(after) is not int or not 0 <= after <= MOST_AFTER:
-            return {"error": "E-SVC-001", "text": f"after: expected a number up to {MOST_AFTER}"}
-        found = list(islice(self._store.awards(), after, after + MOST_AWARDS + 1))
-        page = found[:MOST_AWARDS]
+        """Newest first, each award with all its steps."""
+        cursor = listings.read(given, listings.Awards).cursor
+        found = self._store.latest_awards(MOST_AWARDS + 1, before=cursor)
+        page, following = listings.cut(found, MOST_AWARDS, lambda row: row.award)
         steps = [asdict(step) for row in page for step in self._store.steps(award=row.award)]
         return {
             "awards": [asdict(row) for row in page],
             "steps": steps,
-            "more": len(found) > len(page),
+            "next": following,
         }
 
-    def _alarms(self, _given: Mapping[str, Any]) -> Answer:
-        return {"alarms": [asdict(row) for row in _some(self._store.alarms())]}
+    def _alarms(self, given: Mapping[str, Any]) -> Answer:
+        """Newest first."""
+        before, most = listings.read(given, listings.Alarms).before, listings.MOST_ROWS
+        found = self._store.latest_alarms(most + 1, before=before)
+        page, following = listings.cut(found, most, lambda row: str(row.id))
+        return {"alarms": [asdict(row) for row in page], "next": following}
 
     def _rows(self, given: Mapping[str, Any]) -> Answer:
         return stored_rows(self._store, given)
@@ -257,8 +264,8 @@ class Service:
             self._busy = False
 
 
-def _some(rows: Iterable[Any]) -> list[Any]:
-    return list(islice(rows, MOST_ROWS))
+def _key_name(row: KeyRow) -> str:
+    return f"{row.role} {row.table} {row.from_ms:019} {row.public}"
 
 
 def _key_row(row: KeyRow, now_ms: int) -> dict[str, Any]:

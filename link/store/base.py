@@ -25,7 +25,7 @@ from link.rows import (
 from link.store import reading
 from link.store import tables as t
 from link.store.checking import Checker
-from link.store.contract import ALWAYS, Counts, Leader, Manifest, Span
+from link.store.contract import ALWAYS, INT64_MAX, Counts, Leader, Manifest, Span
 from link.store.errors import (
     Broken,
     Conflict,
@@ -402,6 +402,15 @@ class SqlStore(ABC):
 
     def journals(self) -> Iterator[JournalRow]:
         return iter(reading.journals(self._read))
+
+    def latest_alarms(self, most: int, *, before: int = INT64_MAX) -> list[AlarmRow]:
+        return reading.latest_alarms(self._read, most, before)
+
+    def latest_journals(self, most: int, *, before: str = "", prefix: str = "") -> list[JournalRow]:
+        return reading.latest_journals(self._read, most, before, prefix)
+
+    def latest_awards(self, most: int, *, before: str = "") -> list[AwardRow]:
+        return reading.latest_awards(self._read, most, before)
 
     @abstractmethod
     def backup(

@@ -172,6 +172,16 @@ class Store(Protocol):
 
     def journals(self) -> Iterator[JournalRow]: ...
 
+    def latest_alarms(self, most: int, *, before: int = INT64_MAX) -> list[AlarmRow]:
+        """Newest first, with ids below ``before``."""
+
+    def latest_journals(self, most: int, *, before: str = "", prefix: str = "") -> list[JournalRow]:
+        """Newest first, only those that came before journal ``before`` and whose ids begin with
+        ``prefix``, hexadecimal digits."""
+
+    def latest_awards(self, most: int, *, before: str = "") -> list[AwardRow]:
+        """Newest first, only those claimed before award ``before``."""
+
     def backup(
         self,
         path: Path,

@@ -167,6 +167,35 @@ def journals(query: Query) -> list[JournalRow]:
     return [t.to_journal(row) for row in query(f"{t.JOURNAL} WHERE j.id > 0 ORDER BY j.id")]
 
 
+# --- the newest first -------------------------------------------------------------------------
+
+
+def latest_alarms(query: Query, most: int, before: int) -> list[AlarmRow]:
+    sql = f"SELECT {t.listed('alarms')} FROM alarms WHERE id < ? ORDER BY id DESC LIMIT ?"
+    return [t.to_alarm(row) for row in query(sql, (before, most))]
+
+
+def latest_journals(query: Query, most: int, before: str, prefix: str) -> list[JournalRow]:
+    sql, values = f"{t.JOURNAL} WHERE j.id > 0", list[Any]()
+    if before:
+        sql += " AND j.id < (SELECT id FROM journals WHERE journal = ?)"
+        values.append(before)
+    if prefix:
+        sql += " AND j.journal LIKE ?"
+        values.append(f"{prefix}%")
+    rows = query(f"{sql} ORDER BY j.id DESC LIMIT ?", (*values, most))
+    return [t.to_journal(row) for row in rows]
+
+
+def latest_awards(query: Query, most: int, before: str) -> list[AwardRow]:
+    sql, values = f"SELECT {t.listed('awards')} FROM awards", list[Any]()
+    if before:
+        sql += " WHERE (event, place) < (SELECT event, place FROM awards WHERE award = ?)"
+        values.append(before)
+    rows = query(f"{sql} ORDER BY event DESC, place DESC LIMIT ?", (*values, most))
+    return [t.to_award(row) for row in rows]
+
+
 # --- a start ----------------------------------------------------------------------------------
 
 _OPEN: Final = "state NOT IN ('paid', 'rejected', 'withdrawn')"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from link.commands import jackpot, report
+from link.commands.io import listed
 from link.rows import AwardState, AwardStep
 from link.server import service
 from link.server.control import ask
@@ -207,7 +208,10 @@ def test_rows_are_asked_for_by_kind_and_come_in_pages(control: Path) -> None:
 
 
 def test_awards_come_in_pages_each_with_all_its_steps(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: House,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(service, "MOST_AWARDS", 2)
     path = tmp_path / "run" / "control.sock"
@@ -219,19 +223,21 @@ def test_awards_come_in_pages_each_with_all_its_steps(
         body = {"what": "claimed", "round": number, "claims": [[1, "straight flush", 10]]}
         table.write(body)
     table.deliver()
-    pages = [ask(path, {"verb": "awards", "after": after}) for after in (0, 2, 4, 6)]
+    pages = list(listed(path, "awards"))
     assert [[row["award"] for row in page["awards"]] for page in pages] == [
-        ["main/1/1", "main/1/2"],
-        ["main/1/3", "main/1/4"],
-        ["main/1/5"],
-        [],
+        ["main/1/5", "main/1/4"],
+        ["main/1/3", "main/1/2"],
+        ["main/1/1"],
     ]
-    assert [page["more"] for page in pages] == [True, True, False, False]
     for page in pages:
         stepped = {step["award"] for step in page["steps"]}
         assert stepped == {row["award"] for row in page["awards"]}
-    for wrong in (-1, "2", True, None):
-        assert ask(path, {"verb": "awards", "after": wrong})["error"] == "E-SVC-001"
+    for wrong in (-1, "\n", "\0", True, None, "x" * 201):
+        assert ask(path, {"verb": "awards", "cursor": wrong})["error"] == "E-SVC-001"
+    assert ask(path, {"verb": "awards", "after": 2})["error"] == "E-SVC-001"
+    assert jackpot.run(["list", "--socket", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["awards"]
+    assert [row["award"] for row in told] == [f"main/1/{number}" for number in (5, 4, 3, 2, 1)]
     live.stop()
 
 

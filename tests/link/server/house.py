@@ -200,6 +200,16 @@ class Live:
     def ask(self, verb: str, **given: Any) -> dict[str, Any]:
         return dict(self.bridge.ask(verb, given))
 
+    def listed(self, verb: str) -> list[dict[str, Any]]:
+        """All pages."""
+        found, cursor = list[dict[str, Any]](), ""
+        while True:
+            page = self.ask(verb, cursor=cursor)
+            found += page[verb]
+            cursor = page["next"]
+            if not cursor:
+                return found
+
     def order(self, order: Any, *people: str) -> dict[str, Any]:
         signers = tuple((name, made(PASSWORD)[1]) for name in people)
         return self.ask("order", order=order, signers=signers, source=0)
@@ -209,9 +219,8 @@ class Live:
         return counts
 
     def alarms(self) -> list[dict[str, Any]]:
-        """All but the one about the first accounts."""
-        alarms: list[dict[str, Any]] = self.ask("alarms")["alarms"]
-        return [alarm for alarm in alarms if alarm["code"] != "E-ACT-011"]
+        """All but the one about the first accounts, oldest first."""
+        return [alarm for alarm in reversed(self.listed("alarms")) if alarm["code"] != "E-ACT-011"]
 
     def meter(self) -> int:
         cents: int = self.ask("meters")["meters"][0]["cents"]

@@ -119,7 +119,7 @@ def test_row_69_memory_is_cleared_by_two_people_and_the_link_with_its_counters_s
     assert (states[journal], states[new]) == ("retired", "proposed")
     assert live.order(Accept(new), "k.lee")["ok"]
     assert live.order(Accept(new), "m.ng")["ok"]
-    assert live.ask("journals")["journals"][-1]["state"] == "active"
+    assert live.ask("journals")["journals"][0]["state"] == "active"
 
 
 def test_row_69_not_in_a_round_and_not_with_events_on_their_way(house: House, run: Path) -> None:

@@ -111,6 +111,41 @@ def test_alarms_steps_awards_by_time(store: SqlStore) -> None:
     assert list(store.alarms(table="T-2")) == []
 
 
+def test_the_newest_first_in_pages(store: SqlStore) -> None:
+    """More than a page of everything; a row that comes meanwhile shifts nothing."""
+    book = led(store, tables=1_050)
+    group = Group(book.epoch)
+    for number in range(1_050):
+        group.alarms += book.alarmed(f"alarm {number}").alarms
+    store.commit(group)
+    for number in range(1, 6):
+        store.commit(book.award(f"mega/1/{number}", "claimed"))
+
+    journals = [row.journal for row in store.latest_journals(1_000)]
+    assert journals == [journal_id(number) for number in range(1_050, 50, -1)]
+    rest = store.latest_journals(1_000, before=journals[-1])
+    assert [row.journal for row in rest] == [journal_id(number) for number in range(50, 0, -1)]
+    assert rest[-1] == next(iter(store.journals()))
+    assert store.latest_journals(1_000, before=journal_id(1)) == []
+    assert [row.table for row in store.latest_journals(5, prefix=journal_id(7))] == ["T-7"]
+    beginning = journal_id(0x123)[:-1]
+    found = [row.journal for row in store.latest_journals(5, prefix=beginning)]
+    assert found == [journal_id(0x12F - place) for place in range(5)]
+    assert store.latest_journals(5, prefix="f") == []
+
+    alarms = store.latest_alarms(1_000)
+    assert [row.id for row in alarms] == list(range(1_050, 50, -1))
+    store.commit(book.alarmed("meanwhile"))
+    rest_of_them = store.latest_alarms(1_000, before=alarms[-1].id)
+    assert [row.id for row in rest_of_them] == list(range(50, 0, -1))
+    assert [*rest_of_them[::-1], *alarms[::-1]] == list(store.alarms())[:-1]
+
+    awards = store.latest_awards(3)
+    assert [row.award for row in awards] == ["mega/1/5", "mega/1/4", "mega/1/3"]
+    rest_of_awards = store.latest_awards(3, before="mega/1/3")
+    assert [*rest_of_awards[::-1], *awards[::-1]] == list(store.awards())
+
+
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
 def test_a_backup_is_read_without_an_owner(store: SqlStore, place: Place) -> None:
     """Reports of a running server: from the copy, by as many readers as like."""
