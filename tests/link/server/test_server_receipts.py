@@ -131,7 +131,7 @@ def test_a_store_that_went_back_stops_the_server_which_names_what_is_missing(hou
     assert isinstance(failed, Rewound)
     assert failed.exit_code == 65
     assert f"for event {shown.event}" in str(failed)
-    assert "15 events are missing" in str(failed)
+    assert "missing 15 events" in str(failed)
     # It does not start again either, and takes nothing meanwhile.
     assert isinstance(ended(house.start(wait=False)), Rewound)
 
