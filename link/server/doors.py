@@ -16,6 +16,7 @@ from typing import Final
 import zmq
 
 from link.server.gate import SIGNS, TABLES
+from link.server.turnstile import Turnstile, connections_allowed
 from record.link.keys import SecretKey, decode_z85
 from record.link.messages import LONGEST
 
@@ -72,6 +73,7 @@ class Doors:
         self._plans, self._limits = plans, limits
         self._context = zmq.Context()
         self._context.set(zmq.MAX_SOCKETS, 1023)
+        self._turnstile = Turnstile(connections_allowed())
         self.zap = self._context.socket(zmq.REP)
         self.zap.linger = 0
         self.zap.bind(ZAP)
@@ -95,12 +97,14 @@ class Doors:
     def reopen_tables(self, number: int) -> None:
         """Drop every connection of this door: what a revoked key is still connected to."""
         at = self.bound[number][0]
+        self.tables[number].disable_monitor()
         self.tables[number].close(0)
         self.tables[number], _ = self._table_door(self._plans[number], at, REBIND_TRIES)
 
     def reopen_signs(self, number: int) -> None:
         old = self.signs[number]
         if old is not None:
+            old.disable_monitor()
             old.close(0)
             at = self.bound[number][1]
             self.signs[number], _ = self._sign_door(self._plans[number], at, REBIND_TRIES)
@@ -113,7 +117,9 @@ class Doors:
     def close(self, linger_ms: int = 0) -> None:
         """What is still to be sent has so long."""
         for one in list(self.all()):
+            one.disable_monitor()
             one.close(linger_ms)
+        self._turnstile.wait()
         self._context.destroy()
 
     def _table_door(self, plan: DoorPlan, at: str, tries: int = 1) -> tuple[zmq.Socket[bytes], str]:
@@ -144,6 +150,7 @@ class Doors:
         door.tcp_keepalive_idle = door.tcp_keepalive_intvl = self._limits.probe_s
         door.tcp_keepalive_cnt = PROBES
         door.tcp_maxrt = (PROBES + 1) * self._limits.probe_s * 1_000
+        self._turnstile.watch(door)
         return door
 
 

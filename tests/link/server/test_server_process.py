@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,11 @@ class Link:
         with self.config.open("a", encoding="utf-8") as stream:
             stream.write(POOL)
 
-    def start(self, **environ: str) -> subprocess.Popen[str]:
+    def start(self, *, descriptors: int = 0, **environ: str) -> subprocess.Popen[str]:
+        """``descriptors``: the most it may have open."""
+        limit = ("prlimit", f"--nofile={descriptors}") if descriptors else ()
         self.process = subprocess.Popen(
-            [*COMMAND, "link", "--config", str(self.config)],
+            [*limit, *COMMAND, "link", "--config", str(self.config)],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, **environ},
@@ -328,3 +330,31 @@ def test_help_and_usage() -> None:
         assert run(command)[0] == 64
     assert run("link", "status")[0] == 64
     assert run("link", "status", "--socket", "/nowhere")[0] == 69
+
+
+SILENT = 300
+
+
+def test_silent_connections_leave_descriptors_for_people_and_tables(link: Link) -> None:
+    """More than the server may open; each takes a descriptor until its handshake is over."""
+    link.start(descriptors=160)
+    link.wait_leading()
+    keys = link.enrol("table-1")
+    control = load(link.config).control
+    with ExitStack() as silent:
+        for _ in range(SILENT):
+            one = silent.enter_context(socket.socket())
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", link.port))
+        for _ in range(30):
+            assert ask(control, {"verb": "status"}, timeout_s=5)["leading"]
+            time.sleep(0.05)
+        assert link.process is not None
+        held = len(os.listdir(f"/proc/{link.process.pid}/fd"))
+        assert 100 < held < 155
+    table = link.table("table-1", keys)
+    table.join()
+    table.wager(1, 100)
+    table.deliver()
+    table.close()
+    assert link.stop()[0] == 0
