@@ -99,6 +99,8 @@ OTHER: dict[str, Any] = {
     "idle": {1: 1},
     "notes": ("x",),
     "disputes": {1: "x"},
+    "vacant": True,
+    "decided_by": ((1, "S1", "casino supervisor"),),
     "history": (Archive(1, {}, {}, ((1, 5, "x"),), ({}, {"x": 1})),),
 }
 """For every field a value that it does not have at the start."""

@@ -98,7 +98,7 @@ def test_more_alarms_than_a_status_keeps_are_counted() -> None:
     told = {"alarms": [{"code": "late wager"}] * 20, "alarm_counts": {"late wager": 50}}
     entries = new({}, told)
     assert len(entries) == 21
-    assert entries[0].text.startswith("30 alarms came too fast")
+    assert entries[0].text.startswith("30 alarms too many")
 
 
 @pytest.mark.parametrize(("kind", "told"), DEVICES.items())

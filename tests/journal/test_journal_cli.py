@@ -95,7 +95,7 @@ def test_verify_says_that_a_tail_is_torn(folder: Path, capsys: pytest.CaptureFix
     code, out, _ = asked(capsys, "verify", str(folder))
     assert code == 0
     assert "records 5" in out
-    assert "bytes of a torn write behind the end" in out
+    assert "bytes of a torn write at the end" in out
 
 
 def test_tail(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
