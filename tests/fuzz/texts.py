@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from pathlib import Path
 from random import Random
 from typing import Final
 from unittest.mock import patch
@@ -153,6 +154,9 @@ class _Memory:
 
     def __str__(self) -> str:
         return "memory"
+
+    def absolute(self) -> Path:
+        return Path("/memory")
 
     def read_text(self, encoding: str) -> str:
         return self.data.decode(encoding)

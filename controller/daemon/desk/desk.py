@@ -164,7 +164,8 @@ class Desk:
         body = {**author.row(), "words": words, "outcome": outcome}
         await self.audit.note(author.uid, body)
         if outcome in (NOBODY, EXPIRED, ROLE):
-            text = f"shell: {author.user or 'unknown user'} (uid {author.uid}): {words[0]} refused"
+            verb = words[0] if words else "an empty line"
+            text = f"shell: {author.user or 'unknown user'} (uid {author.uid}): {verb} refused"
             say(Entry("authorisation refused", logging.WARNING, text, None, outcome))
 
     async def _act(self, parsed: Parsed, asked: Asked) -> Mapping[str, Any]:

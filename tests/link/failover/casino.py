@@ -114,7 +114,8 @@ class Link:
     def status(self) -> dict[str, Any]:
         """Empty while it does not answer."""
         _, out, _ = run("link", "status", "--json", "--config", str(self.config))
-        return dict(json.loads(out)) if out else {}
+        answer = dict(json.loads(out)) if out else {}
+        return {} if answer.get("ok") is False else answer
 
     def kill(self) -> None:
         if self.process is not None:
