@@ -75,7 +75,7 @@ def _serve(argv: list[str]) -> int:
     except (KeyFileError, StoreError, DoorError) as error:
         return _refused(str(error), error.exit_code)
     except OSError as error:
-        return _refused(f"{error.filename or options.config}: {error.strerror}", EX_OSERR)
+        return _refused(f"{error.filename or options.config}: {error.strerror or error}", EX_OSERR)
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: running.server.stop())
     for at in running.server.endpoints():

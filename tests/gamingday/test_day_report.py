@@ -18,6 +18,7 @@ from controller.gamingday.sheet import Money, Wagers
 from record.journal import Journal, Record
 from tests.clauses.tables import table
 from tests.daemon.desk import Desk, OnDisk, desk, opening_of, play_rounds
+from tests.daemon.test_daemon_day import close
 from tests.gamingday.test_day_fold import JACKPOT, Book
 from tests.table.test_table_any_round import WAGERS
 
@@ -32,7 +33,7 @@ def written(folder: Path, game: str = "MEGA", rounds: int = 3) -> tuple[Desk, Jo
     made = desk(croupier, opening_of(game), WAGERS[game], paper=OnDisk(journal=journal))
     made.scribe.append("opened", dump({**OPENED, "repaired_bytes": 0, "utc_offset_min": 480}))
     play_rounds(made, rng, list(croupier.deck), rounds)
-    made.hand.table.as_supervisor("85")
+    close(made)
     made.hand.table.as_supervisor("83")
     play_rounds(made, rng, list(croupier.deck), 1)
     journal.sync()

@@ -98,7 +98,7 @@ def printed(self: Any, _done: Any, *_entry: Any) -> None:
         print("a good card", file=sys.stderr)
 
 
-def another_word(_self: Any, line: str, state: Any) -> str:
+def another_word(_self: Any, line: str, state: Any, *_more: Any) -> str:
     return line.replace(" R ", ".R ") if is_ace(state) else line
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,15 @@ OWNER = 4242
 
 
 @pytest.fixture
-def image(tmp_path: Path) -> Path:
-    """The root of a machine that has the service's user."""
-    root = tmp_path / "image"
-    (root / "etc").mkdir(parents=True)
-    row = f"underfelt-link:x:{OWNER}:{OWNER}::/:/usr/sbin/nologin\n"
-    (root / "etc/passwd").write_text(f"root:x:0:0::/root:/bin/sh\n{row}")
-    return root
+def image() -> Iterator[Path]:
+    """The root of a machine with the service's user; a short path, for a socket has 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="uf-") as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        (root / "etc").mkdir()
+        row = f"underfelt-link:x:{OWNER}:{OWNER}::/:/usr/sbin/nologin\n"
+        (root / "etc/passwd").write_text(f"root:x:0:0::/root:/bin/sh\n{row}")
+        yield root
 
 
 def kept(root: Path) -> dict[str, tuple[int, int, int]]:
