@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def test_the_demonstration_installs_only_the_product(tmp_path: Path) -> None:
     """In an empty clone; development tools took five sixths of the time to the first screen."""
     planned = subprocess.run(
-        ["make", "--dry-run", "demo", f"VENV={tmp_path}/venv"], cwd=ROOT, capture_output=True,
-        text=True, check=True,
+        ["make", "--no-print-directory", "--dry-run", "demo", f"VENV={tmp_path}/venv"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     installed = re.findall(r"pip install .* -e (\S+)$", planned, re.MULTILINE)
     assert installed == ["."]

@@ -191,6 +191,15 @@ LINES = [
         ),
     ),
     (
+        {"stopped": "draw 2 was not read"},
+        (
+            "!! E-TBL-021  round 12: the round stopped for the supervisor; the detail says why: "
+            "where a gap is and how many cards are missing, a card device that restarted, a card "
+            "seen twice; draw 2 was not read -> the supervisor looks, then rules with the key and "
+            "MENU 51; why names the clause"
+        ),
+    ),
+    (
         {"test_mode": {"uid": 1000, "user": "mia"}},
         (
             " - E-TBL-019  table: test mode: a technician tests the devices and nobody can play; "
@@ -261,7 +270,7 @@ def test_every_code_of_the_table_has_its_line_here_and_on_the_page() -> None:
     shown = {line.split()[1] for _, line in LINES if "E-TBL" in line}
     listed = {one.code for one in faults() if one.code.startswith("E-TBL")}
     assert used == shown == listed
-    assert len(used) == 20
+    assert len(used) == 21
 
 
 # --- the texts ---------------------------------------------------------------------------------
