@@ -71,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if argv is None:
         _hear_interrupts()
-    if "--js" in " ".join(arguments):  # whoever does not ask for it does not pay for the import
+    if "--js" in " ".join(arguments):  # others do not pay for the import
         from controller import failures
 
         if failures.wanted(arguments):

@@ -27,7 +27,7 @@ ALL_FAILED: Final = 8
 """Batches in a row, and each chip at least once: few chips on a bus that worked get their own
 retries first. A bus on which nobody has answered yet is given up after one round."""
 HELD: Final = ("E-BUS-001", "E-BUS-002")
-"""Something holds the wires: a recovery clocks them, which disturbs whoever still works."""
+"""Something holds the wires: a recovery clocks them, which disturbs chips that still work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Contained:
             return []
         self._failed = self._again_us = None
         self.counters["machines made again"] += 1
-        # What the line holds was meant for the machine before: begin with a port opened anew.
+        # What the line holds was meant for the machine before: begin with a freshly opened port.
         return [Reopen(Fault(RAISED, "a new machine"))] if self._open else []
 
     def blocked(self, where: str, now_us: int) -> list[object]:

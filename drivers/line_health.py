@@ -43,7 +43,7 @@ class LineHealth:
         self._state: DeviceState | None = None
         """As the driver told it last; None before it said anything."""
         self._code = ""
-        """The reason that was told last, whoever found it."""
+        """The reason reported last, by the driver or by this watch."""
         self._noise = 0
         """Bytes since the last frame, or since the port was opened."""
         self._frames = 0

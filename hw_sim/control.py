@@ -25,7 +25,7 @@ LONGEST: Final = 500
 AT_ONCE: Final = 8
 """Steps by hand under way at the same time: a dealer and seven players."""
 NOT_BY_HAND: Final = ("link", "magic", "lucky")
-"""Played by whoever runs the scenario: a request cannot."""
+"""Played by the scenario's runner; a request cannot."""
 KNOWN: Final = "GET /state, GET /counts, GET /verbs, POST /fault, POST /do"
 
 

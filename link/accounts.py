@@ -131,7 +131,7 @@ def made(password: str, salt: bytes) -> tuple[Credential, SigningKey]:
 
 def proved(account: AccountRow | None, password: str) -> SigningKey | None:
     """The key with which this person signs; None if the password is wrong, the account is disabled
-    or has no key yet. Takes the same time whoever is asked for."""
+    or has no key yet. Takes the same time for every name."""
     stored = NOBODY if account is None else account.credential.removeprefix(DISABLED)
     try:
         word, n, r, p, salt, public = stored.split("$")
@@ -170,7 +170,7 @@ def mark(key: str) -> str:
 
 
 def ownership(name: str, secret: SigningKey) -> str:
-    """Signed by whoever typed the password: this key is to be this account's."""
+    """Signed with the typed password: this key is to be this account's."""
     return secret.sign(_owned(name, bytes(secret.verify_key).hex())).signature.hex()
 
 

@@ -18,7 +18,7 @@ class Watchdog:
     Every loop is judged by its own rhythm: ``due_us`` says when each wants to run next. A loop is
     late once that moment passed a third of the period ago. A sign that is read every ten seconds is
     never late in between, and a key pad that is read every 50 ms is late after two seconds. Loops
-    that have given their device up are left out by whoever asks.
+    that have given their device up are left out by the caller.
     """
 
     def __init__(self, period_us: int, now_us: int) -> None:

@@ -296,7 +296,7 @@ class Stepping:
         )
 
     def _card_hold(self) -> str:
-        """Why no card may be dealt. A deck that a person shuffled (MENU 36) must be loaded anew:
+        """Why no card may be dealt. A deck that a person shuffled (MENU 36) must be loaded again:
         what is left in the shoe is the end of the last one."""
         state, deck = self.state, self.state.deck
         due = deck.shuffled and (deck.cut or not must_cut(state.rules)) and not state.in_play

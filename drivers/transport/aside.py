@@ -94,7 +94,7 @@ class Aside:
         self.counters["calls lost"] += 1
         if self._is_blocked:
             return []
-        self._is_blocked = True  # what it missed may have been a card: it must begin anew
+        self._is_blocked = True  # what it missed may have been a card: it must start again
         return self._driver.blocked(f"{WAITING} calls wait, and {self._where()}", now_us())
 
     def _look(self) -> None:

@@ -48,7 +48,7 @@ def calling(dealer: Dealer, say: Callable[[str], None], *, rules: bool) -> Call:
     """What a dealer does who cannot go on: say so once, wait, and look again.
 
     Nobody clears a fault or a test mode for him. With ``rules`` a supervisor rules on a stopped
-    round after a minute; else that is for whoever watches.
+    round after a minute; else the viewer does.
     """
     told: list[str] = []
     since_us = 0

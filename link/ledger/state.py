@@ -103,8 +103,8 @@ class Journal:
         self.forgotten = self.skip = 0
         self.skip_hash = ""
         self.marks: dict[int, int] = {}
-        """Number to Python's hash of the record's hash and the body: keyed anew in every process,
-        so nobody can make two with one mark."""
+        """Number to Python's hash of the record's hash and the body, keyed per process: nobody can
+        make two bodies with one mark. A miss compares the stored body itself."""
         self.selection: Selection | None = None
         self.witness = NO_WITNESS
         """The head before the last hello, until the table has told its hash again. Not stored: the

@@ -24,7 +24,7 @@ class Request:
     done: Future[Answer] = field(default_factory=Future)
 
     def answer(self, answer: Answer) -> None:
-        """Once; whoever asked may have stopped waiting."""
+        """Once; the caller may have stopped waiting."""
         with suppress(InvalidStateError):
             self.done.set_result(answer)
 

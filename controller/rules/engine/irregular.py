@@ -233,7 +233,7 @@ def hands_remapped(state: TableState, what: f.HandsRemapped, _: f.Fact) -> Step:
 
 
 def stray_hand_found(state: TableState, what: f.StrayHandFound, fact: f.Fact) -> Step:
-    """A hand went to an area without a wager: the cards are assigned anew, its own are dead.
+    """A hand went to an area without a wager: the cards are assigned again, its own are dead.
 
     It explains cards that were too many, and so answers that question; the others stay open.
     """

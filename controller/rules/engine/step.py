@@ -44,7 +44,7 @@ DECIDES: Final[Mapping[type[f.What], str]] = {
     f.CardCorrected: "ruling",
     f.DisputeDecided: DISPUTE,
 }
-"""What a dispute may be about: whoever declared it does not review it (NSW-14.12)."""
+"""What a dispute may be about: the person who declared it does not review it (NSW-14.12)."""
 
 
 def _remembered(state: TableState, fact: f.Fact) -> TableState:

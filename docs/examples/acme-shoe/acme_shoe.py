@@ -218,7 +218,7 @@ class AcmeShoeDriver:
         return told
 
     def _broken(self, here: Position, missing: int, now_us: int) -> list[object]:
-        """Never guess: so many cards are missing, or the shoe counts anew."""
+        """Never guess: so many cards are missing, or the shoe has started its count again."""
         known = self._position or here
         self._position = self._before = here
         if here < known:
