@@ -161,7 +161,7 @@ async def _serve(
         started.writer, started.rig, config.layout, deliver=deliver, on_frame=on_frame
     )
     runtime.heard = recent.reading
-    link = link_of(config, started.link_keys, started.journal, started.places, runtime.put)
+    link = link_of(started, runtime.put)
     runtime.linked = link.released
     if config.link is None:
         runtime.put(alone.at_start())

@@ -13,20 +13,25 @@ from typing import TYPE_CHECKING, Any
 from controller.config.live import LiveConfig
 from controller.daemon.identity import program_hash
 from controller.daemon.writer import Released
-from controller.link.cursor import Cursor, Places
+from controller.link.cursor import Cursor
 from controller.link.hearing import Heard, Hearing
 from controller.link.session import Head, Identity
+from controller.link.witness import Witness
 from record.journal import Journal
 from record.link.keys import SecretKey, load_public, load_secret
+from record.link.messages import Receipt
 
 if TYPE_CHECKING:
+    from controller.daemon.start import Started
     from controller.link.client import LinkClient
 
 
-def hearing_of(config: LiveConfig, journal: Journal) -> Hearing | None:
+def hearing_of(config: LiveConfig, journal: Journal, receipt: Receipt | None) -> Hearing | None:
+    """``receipt`` is the last one in the journal."""
     if config.link is None:
         return None
-    return Hearing(config.link.heartbeat_limit_ms * 1000, journal.journal_id)
+    limit_us = config.link.heartbeat_limit_ms * 1000
+    return Hearing(limit_us, journal.journal_id, witness=Witness(receipt))
 
 
 def link_keys(config: LiveConfig) -> tuple[SecretKey, str] | None:
@@ -75,15 +80,10 @@ def identity_of(config: LiveConfig, journal_id: str) -> Identity:
     )
 
 
-def link_of(
-    config: LiveConfig,
-    keys: tuple[SecretKey, str] | None,
-    journal: Journal,
-    places: Places,
-    put: Callable[[Heard], None],
-) -> Link:
+def link_of(started: Started, put: Callable[[Heard], None]) -> Link:
     """In the event loop's thread, before the writer runs."""
-    if config.link is None or keys is None:
+    config, journal, places = started.config, started.journal, started.places
+    if config.link is None or started.link_keys is None:
         return Link()
     from controller.link.client import Keys, LinkClient
 
@@ -93,11 +93,12 @@ def link_of(
     client = LinkClient(
         identity_of(config, journal.journal_id),
         config.link.endpoints,
-        Keys(*keys),
+        Keys(*started.link_keys),
         Cursor(config.journal.path, places),
         head=Head(places.last, journal.next_seq - 1, journal.head.hex()),
         limit_ms=config.link.heartbeat_limit_ms,
         put=put,
         keep=keep,
+        receipt=started.receipt,
     )
     return Link(client)

@@ -26,16 +26,18 @@ from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, differ
 from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.entries import dump, load
+from controller.daemon.errors import ReplayError
 from controller.daemon.frames import Frames, open_frames
 from controller.daemon.identity import opened_body
 from controller.daemon.linking import hearing_of, link_keys
-from controller.daemon.replay import Replayed, replay
+from controller.daemon.replay import UNREADABLE, Replayed, replay
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer, TableKey, load_key
 from controller.daemon.standing import Opening
 from controller.daemon.testmode import TEST, left_on
 from controller.daemon.writer import Writer
 from controller.link.cursor import Places
+from controller.link.witness import WITNESS, receipt_in
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
 from controller.selection.selector import Selector
@@ -48,8 +50,9 @@ from controller.table.spots import SeatMap
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
-from record.journal import Journal
+from record.journal import Journal, Record
 from record.link.keys import SecretKey
+from record.link.messages import Receipt
 from record.link.outbox import OUTBOX
 
 KINDS = line_kinds()
@@ -85,6 +88,8 @@ class Started:
     frames: Frames
     link_keys: tuple[SecretKey, str] | None
     places: Places
+    receipt: Receipt | None
+    """The link server's last one in the journal."""
     attempts: deque[Attempt]
     """Sign-ons that the log has not told of yet."""
 
@@ -182,7 +187,7 @@ def _put_together(
         (*(name for name in config.layout.chips if name.startswith("meter-")),
          *(line.name for line in config.layout.lines if line.kind == "alpha")),
     )  # fmt: skip
-    writer.hearing = hearing_of(config, journal)
+    writer.hearing = hearing_of(config, journal, kept.receipt)
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
@@ -195,8 +200,9 @@ def _put_together(
     opened["configuration_change"] = None if changing.waiting is None else changing.waiting.hash
     frames = open_frames(config.journal.path, key, secrets.token_bytes, card_devices)
     return Started(
-        config, journal, replayed, writer, rig, opened, frames, link_keys(config), kept.places, told
-    )
+        config, journal, replayed, writer, rig, opened, frames, link_keys(config), kept.places,
+        kept.receipt, told,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -213,6 +219,8 @@ class _Kept:
     """Card devices that have not proved their program."""
     places: Places = field(default_factory=Places)
     """Where the events for the link server stand."""
+    receipt: Receipt | None = None
+    """What the link server said last about its store."""
 
 
 def _kept(journal: Journal) -> _Kept:
@@ -232,10 +240,19 @@ def _kept(journal: Journal) -> _Kept:
             kept.bars.take(record.body)
         elif record.kind == OUTBOX:
             kept.places.take(record)
+        elif record.kind == WITNESS:
+            kept.receipt = _receipt(record)
         elif record.kind == "retired":
             text = "this journal was closed for good; underfelt retire puts it aside"
             raise Retired(f"record {record.seq}: {text} ({Retired.code})")
     return kept
+
+
+def _receipt(record: Record) -> Receipt | None:
+    try:
+        return receipt_in(load(record.body))
+    except ValueError as error:
+        raise ReplayError(UNREADABLE, record.seq, f"witness: {error}") from None
 
 
 def _changing(config: LiveConfig, replayed: Replayed, opening: Opening, before: str) -> Changing:

@@ -42,6 +42,7 @@ from controller.daemon.testmode import (
     blocked,
 )
 from controller.link.hearing import Due, Heard, Hearing
+from controller.link.witness import AT_LAST, WITNESS
 from controller.rules.cards import Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -72,9 +73,7 @@ ODOMETER: Final = "odometer"
 RETRY_US: Final = 5_000_000
 """How often a full disk is looked at again."""
 
-__all__ = [
-    "CaughtUp", "Input", "Noted", "Overrun", "Released", "Tick", "Told", "Writer",
-]  # fmt: skip
+__all__ = ["CaughtUp", "Input", "Noted", "Overrun", "Released", "Tick", "Told", "Writer"]
 
 
 @dataclass
@@ -139,9 +138,8 @@ class Writer:
         """Effects of the last facts that a power cut may have taken: each is keyed by its round."""
         state = self.core.state
         waits = state.phase is Phase.SETTLEMENT and state.claims and state.jackpot is None
-        if waits and not to_open(state):
-            return [fx.ClaimJackpot(state.round_no, state.claims)]
-        return []
+        owed = waits and not to_open(state)
+        return [fx.ClaimJackpot(state.round_no, state.claims)] if owed else []
 
     def lock(self, why: str, by: str) -> Released:
         """Lock the table out: it stays so over any restart."""
@@ -197,6 +195,7 @@ class Writer:
         if self.test.is_on:
             self._append(TEST, {"event": END, "why": "the table stops", "state": self._digest})
             self.test.off()
+        self._keep_receipt(AT_LAST)
         self._append("closed", {"why": why})
         self._sync()
 
@@ -303,7 +302,9 @@ class Writer:
                     self.core.health.overrun = 0
                 return self.core.advance(now_us)
             case Heard():
-                return self._hear(one)
+                if self.hearing is not None:
+                    self.hearing.take(one)
+                return []
             case Reloaded():
                 self.changing.take(one)
                 self._append(CONFIGURATION, self.changing.told(self.verdict()))
@@ -313,11 +314,6 @@ class Writer:
             case _:
                 self._note(one)
                 return self.core.take(one, now_us)
-
-    def _hear(self, heard: Heard) -> list[Order]:
-        if self.hearing is not None:
-            self.hearing.take(heard)
-        return []
 
     def _linked(self, now_us: int) -> list[Order]:
         """Facts of the link, before anything else is taken: no wager locks without a heartbeat."""
@@ -330,10 +326,15 @@ class Writer:
             assert due is not None
             orders += self._tell(due.selections, due.what, LINK, now_us)
             last = due  # one that is refused is not told again before something has changed
-        for kind, body in hearing.records:
-            self._alarm(body) if kind == "alarm" else self._append(kind, body)
-        hearing.records.clear()
+        while hearing.alarms:
+            self._alarm(hearing.alarms.pop(0))
+        self._keep_receipt(now_us)
         return orders
+
+    def _keep_receipt(self, now_us: int) -> None:
+        witness = None if self.hearing is None else self.hearing.witness
+        if witness is not None and (body := witness.write(now_us, full=self.journal.full)):
+            self._append(WITNESS, body)
 
     def _note(self, reading: object) -> None:
         """Readings that are evidence by themselves: states, identities, what a display showed."""
@@ -492,7 +493,7 @@ class Writer:
     def _wake_us(self) -> int | None:
         wakes = [self.core.wake_us]
         if self.hearing is not None:
-            wakes.append(self.hearing.wake_us(self.core.state))
+            wakes.append(self.hearing.wake_us(self.core.state, full=self.journal.full))
         return min((at for at in wakes if at is not None), default=None)
 
     def status(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from controller.link.session import (
 from record.journal import JournalError
 from record.link.codec import WireError, encode, from_server
 from record.link.keys import SecretKey, fingerprint
-from record.link.messages import LONGEST, Event
+from record.link.messages import LONGEST, Event, Receipt
 
 HANDSHAKE_MS: Final = 10_000
 BYE_MS: Final = 1_000
@@ -58,7 +58,8 @@ def moment() -> Moment:
 
 
 class LinkClient:
-    """``put`` gives the writer an input, ``keep`` tells the journal which record must stay."""
+    """``put`` gives the writer an input, ``keep`` tells the journal which record must stay.
+    ``receipt`` is the last one in the journal."""
 
     def __init__(
         self,
@@ -71,6 +72,7 @@ class LinkClient:
         limit_ms: int,
         put: Callable[[Heard], None],
         keep: Callable[[int], None],
+        receipt: Receipt | None = None,
         chance: Callable[[int], int] = secrets.randbelow,
     ) -> None:
         self._loop = asyncio.get_running_loop()
@@ -84,8 +86,9 @@ class LinkClient:
         self._again: asyncio.Handle | None = None
         self.malformed = 0
         self.session = Session(
-            identity, endpoints, head, limit_ms=limit_ms, chance=chance, now=moment()
-        )
+            identity, endpoints, head, limit_ms=limit_ms, chance=chance, now=moment(),
+            receipt=receipt,
+        )  # fmt: skip
         self._acked: int | None = None
 
     # --- from the table --------------------------------------------------------------------------

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controller.link.draws import drawn, server_committed, server_revealed
+from controller.link.witness import Witness
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase, TableState
 from record.draw import Chances
 from record.link.messages import (
-    NO_HASH,
     Ack,
     AwardChanged,
     Beat,
@@ -27,7 +27,6 @@ from record.link.messages import (
     MeterValue,
     MysteryWon,
     Noted,
-    Receipt,
     SelectionCommitted,
     SelectionRevealed,
     Welcome,
@@ -38,7 +37,6 @@ BETWEEN_US: Final = 30_000_000
 """A meter that moves is told no more often than this, in a round and between rounds: every fact is
 written to the card. Shown is never more than this behind what the server has committed."""
 KEPT: Final = 64
-WITNESS: Final = "witness"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +68,9 @@ class Hearing:
     alive_us: int | None = None
     """When the last heartbeat was asked for that was answered; None: the link is down."""
     meters: tuple[MeterValue, ...] = ()
-    records: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    """For the writer to take: alarms, and heads of the server's staff orders."""
-    _witnessed: str = NO_HASH
+    alarms: list[dict[str, Any]] = field(default_factory=list)
+    """For the writer to take."""
+    witness: Witness = field(default_factory=Witness)
     _told: MeterValue | None = None
     _told_us: int = 0
     _locked: Locked | None = None
@@ -85,13 +83,13 @@ class Hearing:
 
     def take(self, heard: Heard) -> None:
         if heard.alarm is not None:
-            self.records.append(("alarm", heard.alarm))
+            self.alarms.append(heard.alarm)
         if heard.closed:
             self.alive_us = None
         elif heard.asked_us is not None:
             self.alive_us = max(heard.asked_us, self.alive_us or 0)
         if isinstance(heard.message, Ack | Noted) and heard.message.receipt is not None:
-            self._witness(heard.message.receipt)
+            self.witness.take(heard.message.receipt)
         match heard.message:
             case Welcome(meters=meters) | Ack(meters=meters) | Beat(meters=meters) if meters:
                 self.meters = meters
@@ -107,13 +105,6 @@ class Hearing:
                 self._revealed = heard.message
             case _:
                 pass
-
-    def _witness(self, receipt: Receipt) -> None:
-        """A later head of the staff orders does not change what stands in this journal."""
-        if receipt.staff_head != self._witnessed:
-            self._witnessed = receipt.staff_head
-            body = {"v": 1, "staff": receipt.staff, "head": receipt.staff_head}
-            self.records.append((WITNESS, body))
 
     def _take_lock(self, locked: Locked) -> None:
         """Said again after a reconnect, with amounts that may have changed when a claim went."""
@@ -198,7 +189,7 @@ class Hearing:
         if waits and told.state == "rejected" and self._refused != told.award:
             self._refused = told.award
             alarm = {"code": "claim rejected", "seat": told.seat, "detail": f"award {told.award}"}
-            self.records.append(("alarm", alarm))
+            self.alarms.append(alarm)
 
     def _selection(self, state: TableState) -> Due | None:
         """Committed before the first card and revealed as committed, or not at all."""
@@ -220,14 +211,14 @@ class Hearing:
             if self._doubted != number:
                 self._doubted = number
                 alarm = {"code": "selection not as committed", "round": number}
-                self.records.append(("alarm", alarm))
+                self.alarms.append(alarm)
             return None
         body = server_revealed(number, revealed.draw)
         return Due(f.SelectionRevealed(*picks), (body,))
 
-    def wake_us(self, state: TableState) -> int | None:
-        """When ``due`` may have something that it has not now."""
-        times = []
+    def wake_us(self, state: TableState, *, full: bool) -> int | None:
+        """When there may be something to tell or to write that there is not now."""
+        times = [] if (due_us := self.witness.due_us(full=full)) is None else [due_us]
         if state.link_up and self.alive_us is not None:
             times.append(self.alive_us + self.limit_us + 1)
         if (meter := self._moved(state)) is not None:

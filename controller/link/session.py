@@ -172,6 +172,7 @@ class Session:
         limit_ms: int,
         chance: Chance,
         now: Moment,
+        receipt: Receipt | None = None,
     ) -> None:
         self.identity, self.endpoints = identity, tuple(endpoints)
         self.limit_ms = limit_ms
@@ -179,8 +180,8 @@ class Session:
         self.outbox = Outbox(head.sent)
         self.stage: Stage = "waiting"
         self.server, self.epoch, self.version = "", 0, 0
-        self.receipt: Receipt | None = None
-        """The last one of the server: shown after the next welcome."""
+        self.receipt = receipt
+        """The last one of the server, at first from the journal: shown after the next welcome."""
         self.testing = False
         """The table is in test mode: every heartbeat says so."""
         self.halted = ""
@@ -302,24 +303,17 @@ class Session:
             case _ if self.stage != "open":
                 return []  # of the connection before this one's greeting
             case Ack(n):
-                self._keep(message.receipt)
+                self.receipt = message.receipt or self.receipt
                 return self._acked(n, message, now)
             case Beat(at_ms):
                 return self._answered(at_ms, message, now)
             case Noted(seq):
-                told = self._keep(message.receipt)
+                self.receipt = message.receipt or self.receipt
                 if self._unnoted is not None and seq >= self._unnoted:
                     self._unnoted, self._checkpoint_ms = None, now.ms + CHECKPOINT_MS
-                return [Tell(message)] if told else []
+                return [Tell(message)] if message.receipt is not None else []
             case _:
                 return [Tell(message)]
-
-    def _keep(self, receipt: Receipt | None) -> bool:
-        """Is the head of the staff orders another one than before?"""
-        if receipt is None:
-            return False
-        before, self.receipt = self.receipt, receipt
-        return before is None or before.staff_head != receipt.staff_head
 
     def _welcomed(self, welcome: Welcome, now: Moment) -> list[Do]:
         if welcome.version not in VERSIONS:

@@ -51,7 +51,9 @@ def told(record: Record) -> str:
         case "attempt":
             return f"Sign-on: {body.get('what', '?')}, {body.get('who', '?')}"
         case "witness":
-            return f"The server has {body.get('staff', '?')} staff orders; their head is kept here"
+            orders = f"{body.get('staff', '?')} staff orders; their head is kept here"
+            end = f"event {body['event']} and " if "event" in body else ""
+            return f"The server has {end}{orders}"
         case "selection":
             return f"The draw, in writing: {body.get('what', 'entry')}"
         case "test":

@@ -57,9 +57,7 @@ class Table:
         self.started = starting.start(self.config)
         self._queue: asyncio.Queue[Input] = asyncio.Queue()
         started = self.started
-        self.link: Link = link_of(
-            self.config, started.link_keys, started.journal, started.places, self._queue.put_nowait
-        )
+        self.link: Link = link_of(started, self._queue.put_nowait)
         missing = list(started.replayed.missing)
         self.link.released(started.writer.start(started.opened, missing, now_us()))
         self.link.start()
