@@ -65,6 +65,8 @@ def later(code: str) -> tuple[str, str]:
         return "supervisor confirms", "two people"
     if code in TAKES_BACK:
         return who(code), "two people"
+    if code == "64":
+        return "as before", "two people, if it changes what was paid"
     return ("-", "two people") if code in CORRECTS else ("as before", "as before")
 
 

@@ -17,6 +17,8 @@ SPOT_1: Final = "1"
 SPOT_2: Final = "2"
 DOLLAR: Final = "$"
 BASE_SPOTS: Final = (SPOT_1, SPOT_2, DOLLAR)
+BONUS_SPOTS: Final = ("rapid_fire", "hedge")
+"""Ricochet's bonus wagers: the deal alone decides them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ def guide(state: TableState, around: Around) -> Ask:
 
 
 def _paying(state: TableState, around: Around, number: int) -> Ask:
+    if state.seats[number].held is not None:
+        return Ask("held", with_key(around, "MENU 52"), number)
     due = seat_pay(state, number)
     keys = with_key(around, "PAID") if owes(state, number) else ("PAID",)
     code = "owes" if len(keys) > 1 or owes(state, number) else "settle"
@@ -63,6 +65,8 @@ def _ending(state: TableState, around: Around) -> Ask:
         cents = reading(state, number, spot)
         keys = ("CHIPS", *with_key(around, "MENU 53")) if left in around.lost else ("CHIPS",)
         return Ask("collect", keys, number, spot=spot, amount=cents, lamp="collect")
+    if held := [n for n in state.live if state.seats[n].held is not None]:
+        return Ask("held", with_key(around, "MENU 52"), held[0])
     if state.disputes:
         return Ask("dispute", with_key(around, "MENU 62"), min(state.disputes), lamp="fault")
     return Ask("end round", ("END",))

@@ -164,14 +164,14 @@ class Chaos(Croupier):
         due, closed = to_settle(state), to_open(state)
         claimed = {n for n, _, _ in state.claims} if state.jackpot is None else set()
         ready = [n for n in due if n not in claimed]
-        if ready:
+        if held := [n for n in state.live if state.seats[n].held is not None]:
+            ruling: Any = self.rng.choice(("hand void", "ride", "play on"))
+            self.try_(f.SeatRuled(held[0], ruling), SUPERVISOR)
+        elif ready:
             self.try_(f.SeatSettled(ready[0]), SUPERVISOR)
             self._clear(ready[0])
         elif closed and state.bonus is None:
-            if state.seats[closed[0]].held is not None:
-                ruling: Any = self.rng.choice(("hand void", "ride", "play on"))
-                self.try_(f.SeatRuled(closed[0], ruling), SUPERVISOR)
-            elif any(isinstance(e, fx.Refused) for e in self.try_(f.HandOpened(closed[0]))):
+            if any(isinstance(e, fx.Refused) for e in self.try_(f.HandOpened(closed[0]))):
                 self.try_(f.CountFound(closed[0], 2))
         elif claimed:
             self.try_(f.JackpotLocked(self.rng.randrange(10**7)), f.Measured("link"))

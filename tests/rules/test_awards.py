@@ -254,7 +254,8 @@ def test_a_new_claim_beside_one_that_is_paid_stops_the_table() -> None:
     croupier.do(f.HandOpened(2))
     croupier.do(f.JackpotLocked(1_000_000, 0, ((5, A, 1_000_000),)), LINK)
     croupier.do(f.SeatSettled(5))
-    effects = croupier.do(f.CardCorrected(2, 3, card("7s")), SUPERVISOR)
+    croupier.do(f.CardCorrected(2, 3, card("7s")), SUPERVISOR)
+    effects = croupier.do(f.RulingSeconded())
     said = "seat 5: its royal flush is paid, and the claims of the round change"
     assert only(effects, fx.RaiseAlarm).detail == said
     assert croupier.is_in(Phase.FROZEN)

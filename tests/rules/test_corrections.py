@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from controller.croupier import SUPERVISOR, Croupier
-from controller.rules.cards import card
+from controller.rules import events as ev
+from controller.rules.cards import card, cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from tests.clauses.tables import base, confirmed, only, refused, table
@@ -89,5 +90,15 @@ def test_a_correction_that_unmakes_a_straight_flush_takes_shown_envy_back() -> N
     croupier.do(f.HandOpened(2))
     croupier.do(f.JackpotLocked(1_000_000), f.Measured("link"))
     effects = croupier.do(f.CardCorrected(2, 1, card("5c")), SUPERVISOR)
+    asked = "Seat 2: card 1 is 5c? That changes what another seat was paid."
+    assert only(effects, fx.AskSupervisor).question == asked
+    assert croupier.state.seats[2].opened == tuple(cards("5h6h8h"))
+    assert refused(croupier.try_(f.RulingSeconded(), SUPERVISOR)).reason == (
+        "S1 gave the ruling: another person must agree"
+    )
+    effects = croupier.do(f.RulingSeconded())
+    assert croupier.state.events[-1] == ev.SupervisorConfirmed(
+        "S1 and D1", "seat 2: read 5h, on the felt 5c"
+    )
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 5, -30000)
     assert only(effects, fx.WithdrawClaim) == fx.WithdrawClaim(1, (2,))

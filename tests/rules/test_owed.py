@@ -1,30 +1,39 @@
 """No one person takes back what a player is owed, and no question that was accepted vanishes.
 
-Every fact that the console's menu can declare is tried, one after another and in pairs, at a table
-whose player has won and has a claim: by the dealer alone, and once a seat is paid by the supervisor
-alone. What counts is the effect on the player, not the phase.
+Every fact that a person can declare is tried, one after another and in pairs, at a table whose
+player has won and has a claim: by the dealer alone, and once a seat is paid by the supervisor alone
+and by one who holds both positions. What counts is the effect on the player, not the phase.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
-from controller.croupier import DEALER_AT_TABLE, SUPERVISOR, Croupier
+from controller.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR, Croupier
+from controller.rules.cards import card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.export import settled_so_far
 from controller.rules.engine.owed import phase_of
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
+from controller.table.asks import Around
+from controller.table.guide import guide
 from tests.clauses.tables import base, confirmed, only, refused, row, table
 from tests.table.test_table_console import CODES
 
 GAMES = ("MBS3", "MEGA", "NSW", "PP6")
+EVERY_GAME = (*GAMES, "RICO")
+BOTH = (DEALER_AT_TABLE, f.Declared("D1", f.Role.CASINO_SUPERVISOR))
+"""One person at the dealer's position who also has the key."""
 SECOND = f.Declared("S2", f.Role.CASINO_SUPERVISOR)
 SEATS = (2, 5)
+Make = Callable[[str], Croupier]
 COUNTS = (f.CountFound(None, 3), f.CountFound(2, 4), f.CountFound(5, 2), f.CardExposed(2),
           f.CardExposed(1, community=True), f.DealtWrong(), f.HandVoided(2, "other"),
           f.OutcomeInvalidated("disruption"), f.SupervisorRuled("void"),
@@ -87,48 +96,193 @@ def closed(game: str) -> Croupier:
 STAGES = {"settling": settling, "opened": opened, "paid": paid, "closed": closed}
 
 
+def acting(_game: str) -> Croupier:
+    """Ricochet: the deal is confirmed, the bonus wagers are paid and collected."""
+    croupier = table("RICO", {2: "AsKs", 5: "3c5d"}, "AhKd9c7s3d")
+    croupier.prepare()
+    croupier.bets({n: {"ante": 500, "rapid_fire": 500, "hedge": 500} for n in SEATS})
+    croupier.deal()
+    croupier.do(f.DealConfirmed())
+    for number, spot in product(SEATS, ("rapid_fire", "hedge")):
+        croupier.take(number, spot)
+    return croupier
+
+
+def drawing(game: str) -> Croupier:
+    croupier = acting(game)
+    assert croupier.state.showdown is not None
+    number = croupier.state.showdown.to_act
+    assert number is not None
+    croupier.do(f.WagerRead(number, "play", 500), CHIPS)
+    croupier.do(f.Played(number))
+    return croupier
+
+
+def pot_due(game: str) -> Croupier:
+    croupier = drawing(game)
+    while croupier.is_in(Phase.DRAW):
+        croupier.deal_one()
+    croupier.fill_pot()
+    assert croupier.state.showdown is not None
+    croupier.do(f.Folded(croupier.state.showdown.to_act or 0))
+    return croupier
+
+
+def pot_paid(game: str) -> Croupier:
+    croupier = pot_due(game)
+    croupier.end_ricochet()
+    return croupier
+
+
+RICOCHET = {"acting": acting, "drawing": drawing, "pot due": pot_due, "closed": pot_paid}
+KNOWN = [*((g, s, make) for g in GAMES for s, make in STAGES.items()),
+         *(("RICO", s, make) for s, make in RICOCHET.items())]  # fmt: skip
+"""Every game wherever the result, or a part of it, is known."""
+PAID = [one for one in KNOWN if one[1] != "settling"]
+
+
 HARMFUL = (fx.WithdrawClaim, fx.ReverseContributions, fx.ReturnWager, fx.PayDifference)
 
 
 def harms(before: TableState, after: TableState, effects: tuple[fx.Effect, ...]) -> list[str]:
     """What a step took from a player."""
     found = [type(e).__name__ for e in effects if isinstance(e, HARMFUL)]
-    if phase_of(after) is Phase.VOIDING and phase_of(before) is not Phase.VOIDING:
-        found.append("round void")
     found += [f"seat {n} out" for n, s in after.seats.items()
               if s.out and n in before.seats and not before.seats[n].out]  # fmt: skip
-    if after.history != before.history and phase_of(before) is Phase.IDLE:
+    return found + changes(before, after)
+
+
+def changes(before: TableState, after: TableState) -> list[str]:
+    """What is no longer as it was paid. Nothing is decided while a question is open."""
+    found = []
+    if phase_of(after) is Phase.VOIDING and phase_of(before) is not Phase.VOIDING:
+        found.append("round void")
+    if after.history[: len(before.history)] != before.history:
         found.append("closed round changed")
+    asked = after.frozen is not None or any(s.held is not None for s in after.seats.values())
+    if after.round_no == before.round_no and not asked:
+        now = got(after)
+        found += [f"seat {n}: {had} is {now.get(n)}" for n, had in got(before).items()
+                  if now.get(n) != had]  # fmt: skip
     return found
 
 
-def alone(state: TableState, by: f.Declared, depth: int) -> Iterator[tuple[object, list[str]]]:
-    """Every sequence of declarations by one person, with what each step took from a player."""
-    for what in declared():
+def got(state: TableState) -> dict[int, Any]:
+    """What every paid seat got with its hand, and its share in others' once that is known."""
+    paid_seats = [n for n, seat in state.seats.items() if seat.settled]
+    if state.rules.book.family == "ricochet":
+        paid_seats = list(state.seats) if state.result is not None else []
+    if not paid_seats:
+        return {}
+    result = state.result or settled_so_far(state)
+    rows = {row["seat"]: row for row in result["seats"] if row["seat"] in paid_seats}
+    return {n: (_pays(row), row["awards"] if state.result else []) for n, row in rows.items()}
+
+
+def _pays(row: Any) -> dict[str, Any]:
+    """The middle card decides the 6 Card Bonus, in a walk of its own."""
+    return {spot: w and w["to_player"] for spot, w in row["wagers"].items() if spot != "six_card"}
+
+
+KEYS: tuple[f.What, ...] = (
+    f.BetsOpened(), f.BetsClosed(), f.RoundEnded(), f.VoidCleared(), f.BonusCardTurned(),
+    *(kind(n) for kind in (f.HandOpened, f.SeatSettled, f.Played, f.Folded) for n in SEATS),
+    *(f.OutcomeInvalidated("fraud", seats) for seats in ((), (2,))),
+    *(f.CardCorrected(2, n, card("9c")) for n in (1, 2, 3)),
+    *(f.PayCorrected(1, n, 0, "x") for n in SEATS),
+)  # fmt: skip
+"""What the game keys declare, and codes that matter at the seats of these tables."""
+
+
+def alone(
+    state: TableState, people: tuple[f.Declared, ...], depth: int
+) -> Iterator[tuple[object, TableState, tuple[fx.Effect, ...]]]:
+    """Every sequence of declarations by one person, with what each step led to."""
+    seen: list[TableState] = []
+    for what, by in product((*declared(), *KEYS), people):
         after, effects = step(state, f.Fact(what, by, 1000))
         if after is state:
             continue
-        yield what, harms(state, after, effects)
-        if depth > 1:
-            for then, found in alone(after, by, depth - 1):
-                yield (what, then), found
+        yield what, after, effects
+        if depth > 1 and not any(after == one for one in seen):
+            seen.append(after)
+            for then, last, more in alone(after, people, depth - 1):
+                yield (what, then), last, more
 
 
-@pytest.mark.parametrize(("game", "stage"), list(product(GAMES, STAGES)))
-def test_a_dealer_alone_takes_nothing_back_once_the_result_is_known(game: str, stage: str) -> None:
-    state = STAGES[stage](game).state
+@pytest.mark.parametrize(("game", "stage", "make"), KNOWN)
+def test_a_dealer_alone_takes_nothing_back_once_the_result_is_known(
+    game: str, stage: str, make: Make
+) -> None:
+    state = make(game).state
     tried = 0
-    for done, found in alone(state, DEALER_AT_TABLE, 2):
+    for done, after, effects in alone(state, (DEALER_AT_TABLE,), 2):
         tried += 1
-        assert not found, (done, found)
+        assert not harms(state, after, effects), (stage, done)
     assert tried > 50
 
 
-@pytest.mark.parametrize(("game", "stage"), list(product(GAMES, ("paid", "closed"))))
-def test_a_supervisor_alone_takes_nothing_back_from_a_paid_seat(game: str, stage: str) -> None:
-    state = STAGES[stage](game).state
-    for done, found in alone(state, SUPERVISOR, 2):
-        assert not found, (done, found)
+@pytest.mark.parametrize("people", [(SUPERVISOR,), BOTH], ids=["supervisor", "both in one"])
+@pytest.mark.parametrize(("game", "stage", "make"), PAID)
+def test_no_supervisor_alone_changes_what_a_paid_seat_got(
+    game: str, stage: str, make: Make, people: tuple[f.Declared, ...]
+) -> None:
+    state = make(game).state
+    for done, after, _ in alone(state, people, 2):
+        assert not changes(state, after), (stage, done)
+
+
+@pytest.mark.parametrize("game", ["MBS3", "MEGA", "PP6"])
+def test_one_question_reported_twice_is_answered_once_and_leaves_nothing_behind(game: str) -> None:
+    """A second report asked nothing of its own, and stayed in the record after "play on"."""
+    croupier = settling(game)
+    croupier.do(f.HandOpened(5))
+    croupier.do(f.SeatSettled(5))
+    for spot in ("1", "2", "$"):
+        croupier.take(5, spot)
+    before = got(croupier.state)
+    for seats in ((), (2,), ()):
+        croupier.do(f.OutcomeInvalidated("fraud", seats), SUPERVISOR)
+    while croupier.state.frozen is not None:
+        croupier.do(f.SupervisorRuled("play on"), SUPERVISOR)
+    assert got(croupier.state) == before
+    croupier.settle()
+    assert croupier.state.history[-1].result["round_status"] == "settled"
+
+
+def test_a_count_at_a_paid_seat_is_a_question_for_two_people() -> None:
+    croupier = paid("MEGA")
+    croupier.do(f.CountFound(2, 2))
+    assert croupier.is_in(Phase.FROZEN)
+    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert croupier.state.seats[2].held is not None
+    reason = refused(croupier.try_(f.RoundEnded())).reason
+    assert reason.startswith("the supervisor has not ruled: Seat 2")
+    croupier.do(f.SeatRuled(2, "hand void"), SUPERVISOR)
+    effects = croupier.do(f.RulingSeconded())
+    given_back = {e.seat: e.cents for e in effects if isinstance(e, fx.PayDifference)}
+    assert given_back == {2: -(3 * 500 * 1000 + 100 - 100)}
+
+
+def test_a_hand_with_an_open_question_is_not_paid() -> None:
+    croupier = opened("MEGA")
+    croupier.do(f.CountFound(2, 2))
+    assert guide(croupier.state, Around()).code == "held"
+    reason = refused(croupier.try_(f.SeatSettled(2))).reason
+    assert reason.startswith("the supervisor has not ruled: Seat 2")
+    croupier.do(f.SeatRuled(2, "play on"), SUPERVISOR)
+    croupier.settle()
+    assert row(croupier, 2)["hand"] == "royal flush"
+
+
+def test_one_supervisor_does_not_void_a_ricochet_round_whose_bonus_wagers_are_paid() -> None:
+    croupier = acting("RICO")
+    croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    croupier.do(f.SupervisorRuled("void"), SUPERVISOR)
+    assert croupier.is_in(Phase.FROZEN)
+    assert "another person" in refused(croupier.try_(f.RulingSeconded(), SUPERVISOR)).reason
+    croupier.do(f.RulingSeconded())
+    assert croupier.is_in(Phase.VOIDING)
 
 
 def test_a_royal_flush_stands_until_a_supervisor_confirms_the_count() -> None:
@@ -242,7 +396,7 @@ def test_two_disputes_of_a_seat_are_both_kept() -> None:
 # --- nobody plays ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", [*GAMES, "RICO"])
+@pytest.mark.parametrize("game", EVERY_GAME)
 def test_a_round_in_which_nobody_bets_is_called_off_without_a_fault(game: str) -> None:
     croupier = table(game)
     croupier.prepare()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controller.rules import events as ev
-from controller.rules.book import BASE_SPOTS, SPOT_1, SPOT_2
+from controller.rules.book import BASE_SPOTS, BONUS_SPOTS, SPOT_1, SPOT_2
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.awards import check_awards, kept_awards
@@ -53,7 +53,7 @@ def base_is_valid(state: TableState, number: int) -> bool:
 def _optional(state: TableState) -> tuple[str, ...]:
     book = state.rules.book
     if book.family == "ricochet":
-        return ("rapid_fire", "hedge")
+        return BONUS_SPOTS
     return (PROGRESSIVE, *book.side)
 
 

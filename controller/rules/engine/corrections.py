@@ -35,7 +35,7 @@ from controller.rules.engine.settlement import (
     tell_claims,
     to_open,
 )
-from controller.rules.engine.state import Archive, Phase, TableState
+from controller.rules.engine.state import Archive, Phase, Report, TableState
 from controller.rules.errors import RecordError
 from controller.rules.money import format_cents
 from controller.rules.settle import settle
@@ -45,7 +45,19 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
     """The open hand on the felt differs from what the device read: the record follows the felt.
 
     Neither silently wins (AMB-S03): a supervisor declares the true card, before the seat is paid.
+    Where another seat is paid and its pay depends on that card, a second person agrees.
     """
+    after, effects = _with_card(state, what, person(fact))
+    if after.frozen is None and not any(isinstance(e, fx.PayDifference) for e in effects):
+        return after, effects
+    question = (
+        f"Seat {what.seat}: card {what.number} is {name(what.card)}? "
+        "That changes what another seat was paid."
+    )
+    return _ask_second(state, question, what, fact)
+
+
+def _with_card(state: TableState, what: f.CardCorrected, who: str) -> Step:
     clause = state.rules.book.round_clauses.deck
     seat = in_round(state, what.seat)
     if seat.opened is None or seat.settled:
@@ -64,7 +76,7 @@ def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> St
     state = replace(
         with_seat(state, what.seat, opened=opened),
         drawn=drawn,
-        events=(*state.events, ev.SupervisorConfirmed(person(fact), text)),
+        events=(*state.events, ev.SupervisorConfirmed(who, text)),
         claims=tuple(c for c in state.claims if c[0] != what.seat),
         record=None,
         result=None,
@@ -119,18 +131,18 @@ def difference(state: TableState, what: f.PayCorrected) -> int:
         return 0
 
 
-def _ask_second(
-    state: TableState, question: str, what: f.CountFound | f.PayCorrected, fact: f.Fact
-) -> Step:
+def _ask_second(state: TableState, question: str, what: Report, fact: f.Fact) -> Step:
     by = person(fact)
     proposed = ("confirmed", by) if is_supervisor(fact) else None
     return freeze(state, question, CONFIRM, by=by, report=what, proposed=proposed)
 
 
-def carry_out(state: TableState, what: f.CountFound | f.PayCorrected, who: str) -> Step:
-    """What two people say about a closed round is added beside it."""
+def carry_out(state: TableState, what: Report, who: str) -> Step:
+    """What two people say: about a closed round it is added beside it."""
     if isinstance(what, f.CountFound):
         return _count_confirmed(state, what, who)
+    if isinstance(what, f.CardCorrected):
+        return _with_card(state, what, who)
     place, cents = _mis_pay(state, what)
     archive = state.history[place]
     entry = (what.seat, cents, f"{who}: {what.note}")

@@ -10,6 +10,7 @@ from controller.rules.book import SPOT_1, SPOT_2
 from controller.rules.engine.common import reading
 from controller.rules.engine.state import Seat, TableState
 from controller.rules.record import Cards, RoundRecord, SeatRecord, encode_record
+from controller.rules.rulings import HoldSeat, VoidHand, rule_on
 from controller.rules.settle import settle
 
 
@@ -156,4 +157,19 @@ def paid_nets(state: TableState, voided: tuple[int, ...] = ()) -> dict[int, int]
         return {}
     result = state.result or settled_so_far(replace(state, events=(), seats=paid))
     nets = {row["seat"]: row["net"] for row in result["seats"] if row["seat"] in paid}
+    if None in nets.values():
+        # A question about a hand leaves nets open; what was paid out before it was asked counts.
+        known = settled_so_far(replace(state, events=_as_paid(state, voided)))
+        nets = {row["seat"]: row["net"] for row in known["seats"] if row["seat"] in paid}
     return {number: net for number, net in nets.items() if net is not None}
+
+
+def _as_paid(state: TableState, voided: tuple[int, ...]) -> tuple[ev.Event, ...]:
+    """The events without questions about a hand and without those that void it just now."""
+
+    def counts(event: ev.Event) -> bool:
+        found = rule_on(state.rules.book.rulings, (event,))
+        gone = (isinstance(r, VoidHand) and r.seat in voided for r in found)
+        return not any(gone) and not any(isinstance(r, HoldSeat) for r in found)
+
+    return tuple(filter(counts, state.events))

@@ -9,8 +9,7 @@ from controller.rules import events as ev
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine.common import Step
-from controller.rules.engine.facts import CountFound, PayCorrected
-from controller.rules.engine.state import Asked, Frozen, Phase, TableState
+from controller.rules.engine.state import Asked, Frozen, Phase, Report, TableState
 
 CARD_FAULT = ("misread", "confirmed", "resume")
 """What a supervisor may say of a card that cannot be."""
@@ -30,7 +29,7 @@ def freeze(
     extra: tuple[tuple[HiddenCard, ...], ...] = (),
     about: str = "",
     by: str = "",
-    report: CountFound | PayCorrected | None = None,
+    report: Report | None = None,
     proposed: tuple[str, str] | None = None,
     detail: str = "",
 ) -> Step:

@@ -7,13 +7,14 @@ changed: a correction by two people is added beside it.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from controller.rules import events as ev
+from controller.rules.book import BONUS_SPOTS
 from controller.rules.engine import facts as f
 from controller.rules.engine.common import is_supervisor
-from controller.rules.engine.state import Frozen, Phase, TableState
-from controller.rules.rulings import CorrectTo, Ruling, VoidHand, VoidRound, rule_on
+from controller.rules.engine.state import Frozen, Phase, Seat, TableState
+from controller.rules.rulings import CorrectTo, HoldSeat, Ruling, VoidHand, VoidRound, rule_on
 
 Stage = Literal["hidden", "open", "paid"]
 TAKES_BACK: Final = (VoidRound, VoidHand, CorrectTo)
@@ -29,12 +30,29 @@ def stage(state: TableState) -> Stage:
     """``open`` from the last community card on: every player can tell what his hand is worth."""
     settling = phase_of(state) is Phase.SETTLEMENT
     seats = state.seats.values()
-    if any(seat.settled or seat.bonus_settled for seat in seats):
+    if state.rules.book.family == "ricochet":
+        return _ricochet_stage(state)
+    if any(is_paid(seat) for seat in seats):
         return "paid"
-    if settling and state.rules.book.family == "ricochet":
-        return "paid"  # all cards are open and the pot is being handed out
     opened = settling or bool(state.claims) or any(seat.opened for seat in seats)
     return "open" if opened else "hidden"
+
+
+def _ricochet_stage(state: TableState) -> Stage:
+    """The confirmed deal decides the bonus wagers, and they are paid at once; the pot at the end.
+
+    Chips are no proof that a bonus wager is not paid yet: a supervisor may declare what lies there.
+    """
+    if phase_of(state) is Phase.SETTLEMENT:
+        return "paid"
+    if phase_of(state) not in (Phase.ACTION, Phase.DRAW):
+        return "hidden"
+    bonus = any(seat.locked.get(s) for seat in state.seats.values() for s in BONUS_SPOTS)
+    return "paid" if bonus else "open"
+
+
+def is_paid(seat: Seat) -> bool:
+    return seat.settled or seat.bonus_settled
 
 
 def new_rulings(state: TableState, event: ev.Event) -> list[Ruling]:
@@ -44,18 +62,27 @@ def new_rulings(state: TableState, event: ev.Event) -> list[Ruling]:
     return [r for r in rule_on(rulings, (*state.events, event)) if r not in before]
 
 
+def _takes_back(
+    ruling: Ruling, state: TableState
+) -> TypeGuard[VoidRound | VoidHand | CorrectTo | HoldSeat]:
+    """A hold asks about a hand that is not paid; of a paid one it would unsettle the pay."""
+    if isinstance(ruling, HoldSeat):
+        return is_paid(state.seats[ruling.seat])
+    return isinstance(ruling, TAKES_BACK)
+
+
 def _stage_of(state: TableState, event: ev.Event) -> Stage:
     """How far what the event would take back has come; ``hidden`` if it takes nothing back.
 
     A hand that is not paid is ruled on alone while no other seat's pay depends on it.
     """
-    found = [r for r in new_rulings(state, event) if isinstance(r, TAKES_BACK)]
+    found = [r for r in new_rulings(state, event) if _takes_back(r, state)]
     if not found:
         return "hidden"
     seats = [state.seats[r.seat] for r in found if not isinstance(r, VoidRound)]
     alone = len(seats) == len(found) and state.result is None
     reached = stage(state)
-    if reached == "paid" and alone and not any(s.settled or s.bonus_settled for s in seats):
+    if reached == "paid" and alone and not any(map(is_paid, seats)):
         return "open"
     return reached
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from controller.rules.book import BONUS_SPOTS
 from controller.rules.cards import HiddenCard, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -62,7 +63,7 @@ def _settled_spot(state: TableState, what: f.WagerRead) -> bool:
     seat = state.seats.get(what.seat)
     if seat is None or what.spot not in seat.locked:
         return False
-    return state.phase is Phase.SETTLEMENT or what.spot in ("rapid_fire", "hedge")
+    return state.phase is Phase.SETTLEMENT or what.spot in BONUS_SPOTS
 
 
 def ask(state: TableState) -> tuple[fx.Effect, ...]:

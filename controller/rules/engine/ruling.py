@@ -123,7 +123,11 @@ def _answer(
 
 
 def _without(state: TableState, event: ev.Event | None) -> tuple[ev.Event, ...]:
-    """The events without the one that asked. Exposed cards are counted, and so asked, together."""
+    """The events without those whose question is answered with this one.
+
+    The same question is put once, whatever asks it. Exposed cards are counted, and so asked,
+    together.
+    """
     if event is None:
         return state.events
     if isinstance(event, ev.ExposedCards):
@@ -132,10 +136,8 @@ def _without(state: TableState, event: ev.Event | None) -> tuple[ev.Event, ...]:
         return (
             tuple(e for e in state.events if e not in late) if _asks(state, late) else state.events
         )
-    if event not in state.events or not _asks(state, (event,)):
-        return state.events
-    place = state.events.index(event)
-    return (*state.events[:place], *state.events[place + 1 :])
+    answered = _questions(state, (event,))
+    return tuple(e for e in state.events if answered.isdisjoint(_questions(state, (e,))))
 
 
 def _without_questions(state: TableState) -> tuple[ev.Event, ...]:
@@ -146,8 +148,12 @@ def _without_questions(state: TableState) -> tuple[ev.Event, ...]:
 
 
 def _asks(state: TableState, happened: tuple[ev.Event, ...]) -> bool:
+    return bool(_questions(state, happened))
+
+
+def _questions(state: TableState, happened: tuple[ev.Event, ...]) -> set[AskSupervisor]:
     found = rule_on(state.rules.book.rulings, happened)
-    return any(isinstance(ruling, AskSupervisor) for ruling in found)
+    return {ruling for ruling in found if isinstance(ruling, AskSupervisor)}
 
 
 def where_we_are(state: TableState) -> tuple[fx.Effect, ...]:
@@ -230,6 +236,9 @@ def seat_ruled(state: TableState, what: f.SeatRuled, fact: f.Fact) -> Step:
     if what.ruling == "ride":
         state = ride_rest(state, what.seat)
     asked = tuple(fx.AskSupervisor(q, SEAT_ANSWERS, what.seat) for q in left[:1])
+    if state.phase is Phase.SETTLEMENT:
+        state, effects = settlement.judged_again(state, ())
+        return state, (*asked, *effects)
     return state, (*asked, *where_we_are(state))
 
 

@@ -177,8 +177,7 @@ def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
     if not closed or closed[0] != what.seat:
         turn = f"open seat {closed[0]} first" if closed else "every hand is open"
         raise Refusal(turn, clause)
-    if seat.held is not None:
-        raise Refusal(f"the supervisor has not ruled: {seat.held}", clause)
+    _check_ruled(state, what.seat)
     due = [n for n in to_settle(state) if not _awaits_jackpot(state, n)]
     if due:
         raise Refusal(f"settle seat {due[0]} first", clause)
@@ -199,6 +198,13 @@ def hand_opened(state: TableState, what: f.HandOpened, _: f.Fact) -> Step:
         effects.append(fx.ClaimJackpot(state.round_no, state.claims))
     state, more = finish_if_known(state)
     return state, (*effects, *more, *next_step(state))
+
+
+def _check_ruled(state: TableState, number: int) -> None:
+    """A seat with an open question is neither opened nor paid, and no round ends over it."""
+    if (question := state.seats[number].held) is not None:
+        clause = state.rules.book.round_clauses.settle
+        raise Refusal(f"the supervisor has not ruled: {question}", clause)
 
 
 def row_of(result: Any, number: int) -> Any:
@@ -282,6 +288,7 @@ def seat_settled(state: TableState, what: f.SeatSettled, fact: f.Fact) -> Step:
     if not due or due[0] != what.seat:
         turn = f"settle seat {due[0]} first" if due else "no open hand is unsettled"
         raise Refusal(turn, clause)
+    _check_ruled(state, what.seat)
     if bonus_walk(state):
         state = with_seat(state, what.seat, bonus_settled=True)
         return state, (fx.SetLamp(what.seat, "off"), *next_step(state))
@@ -327,6 +334,8 @@ def round_ended(state: TableState, _what: f.RoundEnded, _: f.Fact) -> Step:
         raise Refusal(f"seat {closed[0]} has not been opened", clause)
     if waiting := to_settle(state):
         raise Refusal(f"seat {waiting[0]} has not been settled", clause)
+    for number in state.live:
+        _check_ruled(state, number)
     if state.result is None:
         raise Refusal("the middle card has not been turned", "PP6-M7a")
     if state.disputes:

@@ -10,11 +10,13 @@ from typing import Any, Final, Literal
 from controller.rules import events as ev
 from controller.rules.book import Book
 from controller.rules.cards import Card, HiddenCard
-from controller.rules.engine.facts import CountFound, PayCorrected
+from controller.rules.engine.facts import CardCorrected, CountFound, PayCorrected
 from controller.rules.engine.link_facts import LATER, AwardState
 from controller.rules.ricochet import Showdown
 from controller.rules.settings import Settings, TableSettings
 
+Report = CountFound | PayCorrected | CardCorrected
+"""What two people say about money that was paid."""
 ENDED: Final = ("paid", "rejected", "withdrawn")
 
 
@@ -53,7 +55,7 @@ class Asked:
     extra: tuple[tuple[HiddenCard, ...], ...] = ()
     about: str = ""
     by: str = ""
-    report: CountFound | PayCorrected | None = None
+    report: Report | None = None
     proposed: tuple[str, str] | None = None
     detail: str = ""
 
@@ -75,8 +77,8 @@ class Frozen:
     """What the prompt says where there is no event, or a card is in doubt."""
     by: str = field(default="", metadata=LATER)
     """Who reported it; empty where a device did."""
-    report: CountFound | PayCorrected | None = field(default=None, metadata=LATER)
-    """What is said about a closed round: carried out with the answer ``confirmed``."""
+    report: Report | None = field(default=None, metadata=LATER)
+    """What would change a pay: carried out with the answer ``confirmed``."""
     proposed: tuple[str, str] | None = field(default=None, metadata=LATER)
     """A ruling and who gave it, until another person says the same."""
     waiting: tuple[Asked, ...] = field(default=(), metadata=LATER)
