@@ -106,7 +106,8 @@ def menu() -> str:
     text = "# The menu: who, when, and how it is undone\n\n" + NOTE
     text += (
         "The codes are explained on the [console page](../protocols/console.md). The result is "
-        "known from the last community card on. From then on a report that would take something "
+        "known from the last community card on; in Ricochet the confirmed deal decides the bonus "
+        "wagers, which are paid at once. From then on a report that would take something "
         "from a player waits for the supervisor (MENU 51); once a seat is paid, or the round is "
         "closed, two people must agree (MENU 51, then MENU 59).\n\n"
     )

@@ -102,3 +102,14 @@ def test_a_correction_that_unmakes_a_straight_flush_takes_shown_envy_back() -> N
     )
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 5, -30000)
     assert only(effects, fx.WithdrawClaim) == fx.WithdrawClaim(1, (2,))
+
+
+def test_a_decision_of_a_void_hand_is_not_corrected() -> None:
+    croupier = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh")
+    croupier.prepare()
+    croupier.bets({n: base(500) for n in (2, 5)})
+    croupier.deal()
+    croupier.do(f.Decided(2, "1", "ride"))
+    croupier.do(f.HandVoided(2, "sanction"), SUPERVISOR)
+    refusal = refused(croupier.try_(f.DecisionCorrected(2, "1", "withdraw")))
+    assert refusal.reason == "seat 2 has no decision about 1 to correct"

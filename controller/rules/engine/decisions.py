@@ -78,7 +78,7 @@ def decision_corrected(state: TableState, what: f.DecisionCorrected, fact: f.Fac
     spot = spot_of(state.phase)
     seat = in_round(state, what.seat)
     clause = state.rules.book.round_clauses.decide_1
-    if what.spot != spot or what.spot not in seat.decisions:
+    if seat.out or what.spot != spot or what.spot not in seat.decisions:
         raise Refusal(f"seat {what.seat} has no decision about {what.spot} to correct", clause)
     done = [n for n in walk(state) if spot in state.seats[n].decisions]
     if done[-1] != what.seat and not is_supervisor(fact):
