@@ -264,6 +264,17 @@ class Group:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the money stands after an event."""
+
+    last_event: int
+    balances: list[BalanceRow]
+    levels: list[LevelRow]
+    open_awards: list[AwardRow]
+    """Those not yet paid, rejected or withdrawn, where they were asked for."""
+
+
 @dataclass(slots=True)
 class Saved:
     """What a store gives back at a start: enough for the ledger to go on."""

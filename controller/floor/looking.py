@@ -99,13 +99,13 @@ class Looking:
         if self._after < 0:
             mark = self._mark()
             self._after = max(0, mark["last_event"] - PAST_EVENTS)
-            self._alarms = len(self._rows("alarms", 0))
+            self._alarms = max((row["id"] for row in self._rows("alarms", 0)), default=0)
             # What was before this start is shown, and not counted.
             self._take_events(fresh, until=mark["last_event"])
         self._take_events(fresh)
         self._take_steps(fresh)
         for row in self._rows("alarms", self._alarms):
-            self._alarms += 1
+            self._alarms = row["id"]
             fresh.append(note_of_alarm(row, clock))
 
     def _take_events(self, fresh: list[Note], until: int = 0) -> None:
@@ -128,11 +128,8 @@ class Looking:
             self.settled[table] += 1
 
     def _take_steps(self, fresh: list[Note]) -> None:
-        new = self._rows("steps", len(self._steps))
-        if not new and all(a["state"] not in OPEN_STATES for a in self._awards.values()):
-            return
         first = not self._steps
-        self._awards = {row["award"]: row for row in self._mark()["awards"]}
+        new = self._new_steps()
         self._steps += new
         told = []
         for step in new:
@@ -143,6 +140,20 @@ class Looking:
                 told.append(note_of_step(step, award, clock, before=before))
         fresh += told[-PAST_STEPS:] if first else told
 
+    def _new_steps(self) -> list[dict[str, Any]]:
+        """The newest awards first, until a page has nothing new and nothing open."""
+        known = Counter(step["award"] for step in self._steps)
+        found, cursor, more = list[dict[str, Any]](), "", True
+        while more:
+            page = self.ask({"verb": "awards", "cursor": cursor})
+            new = [step for step in page["steps"] if step["step"] > known[step["award"]]]
+            found += new
+            self._awards |= {row["award"]: row for row in page["awards"]}
+            cursor = page["next"]
+            still_open = any(row["state"] in OPEN_STATES for row in page["awards"])
+            more = bool(cursor) and bool(new or still_open)
+        return sorted(found, key=lambda step: (step["event"], step["award"], step["step"]))
+
     def _mark(self) -> dict[str, Any]:
         return self.ask({"verb": "rows", "kind": "mark"})
 
@@ -151,9 +162,9 @@ class Looking:
         while True:
             page = self.ask({"verb": "rows", "kind": kind, "after": after})
             found += page["rows"]
-            if not page["more"]:
+            after = page["next"]
+            if not after:
                 return found
-            after = page["rows"][-1]["id"] if kind == "events" else after + len(page["rows"])
 
     # --- meters and awards --------------------------------------------------------------------
 

@@ -34,11 +34,11 @@ class StoreSource:
 
     def mark(self) -> Mark:
         if self._mark is None:
-            saved = self._store.load()
+            standing = self._store.standing()
             self._mark = Mark(
-                saved.last_event,
-                tuple(saved.balances),
-                tuple(saved.levels),
+                standing.last_event,
+                tuple(standing.balances),
+                tuple(standing.levels),
                 tuple(self._store.awards()),
             )
         return self._mark
@@ -73,12 +73,29 @@ class ControlSource:
     def __init__(self, control: Path) -> None:
         self._control = control
         found = asked(control, {"verb": "rows", "kind": "mark"})
+        self._steps: list[AwardStep] = []
         self._mark = Mark(
             found["last_event"],
             tuple(BalanceRow(**row) for row in found["balances"]),
             tuple(LevelRow(**_bytes(row)) for row in found["levels"]),
-            tuple(AwardRow(**row) for row in found["awards"]),
+            tuple(self._awards(found["last_event"], found["open_awards"])),
         )
+
+    def _awards(self, last_event: int, still_open: list[dict[str, Any]]) -> list[AwardRow]:
+        """As they were at the mark: the open ones came with it, no other changes any more."""
+        as_of = {row["award"]: row for row in still_open}
+        awards, cursor = list[AwardRow](), ""
+        while True:
+            page = asked(self._control, {"verb": "awards", "cursor": cursor}, 60.0)
+            rows = (as_of.get(row["award"], row) for row in page["awards"])
+            awards += [AwardRow(**row) for row in rows if row["event"] <= last_event]
+            steps = (AwardStep(**row) for row in page["steps"])
+            self._steps += [step for step in steps if step.event <= last_event]
+            cursor = page["next"]
+            if not cursor:
+                break
+        self._steps.sort(key=lambda step: (step.event, step.award, step.step))
+        return awards[::-1]
 
     @property
     def place(self) -> str:
@@ -91,36 +108,31 @@ class ControlSource:
         self, after: int = 0, *, from_ms: int = 0, journal: str | None = None
     ) -> Iterator[EventRow]:
         wanted = {"kind": "events", "from_ms": from_ms, "journal": journal}
-        for row in self._pages(wanted, after, by_id=True):
+        for row in self._pages(wanted, after):
             if row["id"] > self._mark.last_event:
                 return
             yield EventRow(**{**row, "body": row["body"].encode()})
 
     def entries(self, pool: str | None = None) -> Iterator[Entry]:
-        for row in self._pages({"kind": "entries", "pool": pool}, 0, by_id=True):
+        for row in self._pages({"kind": "entries", "pool": pool}):
             if row["through"] > self._mark.last_event:
                 return
             yield Entry(**row)
 
     def steps(self) -> Iterator[AwardStep]:
-        for row in self._pages({"kind": "steps"}, 0, by_id=False):
-            if row["event"] <= self._mark.last_event:
-                yield AwardStep(**row)
+        return iter(self._steps)
 
     def alarms(self, from_ms: int, to_ms: int) -> Iterator[AlarmRow]:
         wanted = {"kind": "alarms", "from_ms": from_ms, "to_ms": min(to_ms, INT64_MAX)}
-        return (AlarmRow(**row) for row in self._pages(wanted, 0, by_id=False))
+        return (AlarmRow(**row) for row in self._pages(wanted))
 
-    def _pages(
-        self, wanted: dict[str, Any], after: int, *, by_id: bool
-    ) -> Iterator[dict[str, Any]]:
+    def _pages(self, wanted: dict[str, Any], after: int = 0) -> Iterator[dict[str, Any]]:
         while True:
             page = asked(self._control, {"verb": "rows", **wanted, "after": after}, 60.0)
-            rows = page["rows"]
-            yield from rows
-            if not page["more"] or not rows:
+            yield from page["rows"]
+            after = page["next"]
+            if not after:
                 return
-            after = rows[-1]["id"] if by_id else after + len(rows)
 
 
 def _bytes(row: dict[str, Any]) -> dict[str, Any]:

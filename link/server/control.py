@@ -40,7 +40,13 @@ IDLE_S: Final = 30.0
 AWAY_S: Final = 0.2
 AGAIN_S: Final = 0.1
 BACKLOG: Final = 128
+DROPPED: Final = 1 << 16
 MOST_PEOPLE: Final = 3
+BUSY: Final[Answer] = {"error": "E-SVC-003", "text": "busy; try again"}
+TOO_LONG: Final[Answer] = {
+    "error": "E-SVC-001",
+    "text": f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB",
+}
 QUESTIONS: Final = frozenset(("status", "meters", "pools"))
 LISTS: Final = frozenset(("tables", "keys", "accounts", "journals", "awards", "alarms", "rows"))
 """In pages; the loop reads what else the request says."""
@@ -86,20 +92,22 @@ class Control:
         while not self._closed:
             try:
                 connection, _ = self._socket.accept()
-            except OSError as error:
+            except (OSError, MemoryError) as error:
                 if not self._closed and not said:
-                    self._log.error(f"control socket: {error.strerror}", fault_code="E-SVC-009")
+                    why = getattr(error, "strerror", None) or "no memory"
+                    self._log.error(f"control socket: {why}", fault_code="E-SVC-009")
                 said = True
                 time.sleep(AGAIN_S)  # out of descriptors for a moment; who asks waits in the queue
                 continue
             said = False
             if not self._free.acquire(blocking=False) and not self._make_room():
-                _turn_away(connection)
+                with connection:
+                    _last_word(connection, BUSY)
                 continue
             self._waits(connection)
             try:
                 threading.Thread(target=self._talk, args=(connection,), daemon=True).start()
-            except RuntimeError:  # no thread to be had
+            except (RuntimeError, MemoryError):  # no thread to be had
                 self._works(connection)
                 connection.close()
                 self._free.release()
@@ -120,12 +128,16 @@ class Control:
                 connection.settimeout(IDLE_S)
                 uid = _peer_uid(connection)
                 while line := lines.readline(LONGEST + 1):
-                    if len(line) > LONGEST or not self._works(connection):
+                    if not self._works(connection):
                         break
-                    connection.sendall(_line(self.answer(line, uid)))
-                    self._waits(connection)
-        except OSError:
-            pass  # gone
+                    if len(line) > LONGEST:
+                        _last_word(connection, TOO_LONG)
+                        break
+                    answer = _line(self.answer(line, uid))
+                    self._waits(connection)  # before it is sent: who does not read it gives way
+                    connection.sendall(answer)
+        except (OSError, MemoryError):
+            pass  # gone, or it asked for more than there is
         finally:
             self._works(connection)
             self._free.release()
@@ -230,14 +242,18 @@ class Control:
         return answer
 
 
-def _turn_away(connection: socket.socket) -> None:
-    """What it says is read and dropped: closed with something unread, the answer would be lost."""
-    with suppress(OSError), connection:
+def _last_word(connection: socket.socket, answer: Answer) -> None:
+    """What it says is read and dropped for a moment, however much it is: closed with something
+    unread, the answer would be lost."""
+    end = time.monotonic() + AWAY_S
+    with suppress(OSError):
         connection.settimeout(AWAY_S)
-        connection.sendall(_line({"error": "E-SVC-003", "text": "busy; try again"}))
+        connection.sendall(_line(answer))
         connection.shutdown(socket.SHUT_WR)
-        while connection.recv(LONGEST):
-            pass
+        while (left := end - time.monotonic()) > 0:
+            connection.settimeout(left)
+            if not connection.recv(DROPPED):
+                return
 
 
 def _peer_uid(connection: socket.socket) -> int:

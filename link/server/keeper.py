@@ -21,11 +21,12 @@ SETTLING_S: Final = 2.0
 
 
 class StepDown(Exception):
-    """Not the leader any more, or not able to lead; with the code of the reason."""
+    """Not the leader any more, or not able to lead; with the code of the reason. ``unknown``: the
+    group may be durable all the same."""
 
-    def __init__(self, error: StoreError) -> None:
+    def __init__(self, error: StoreError, *, unknown: bool = False) -> None:
         super().__init__(str(error))
-        self.code = error.code
+        self.code, self.unknown = error.code, unknown
 
 
 class Keeper:
@@ -116,12 +117,12 @@ class Keeper:
                 return self.store.settle(group)
             except Unknown:
                 if waited >= SETTLING_S or monotonic() >= end:
-                    self._lost(unknown)
+                    self._lost(unknown, unknown=True)
                 self._pause(PAUSE_S)
                 waited += PAUSE_S
             except (Failed, Fenced, Conflict) as error:
-                self._lost(error)
+                self._lost(error, unknown=True)
 
-    def _lost(self, why: StoreError) -> NoReturn:
+    def _lost(self, why: StoreError, *, unknown: bool = False) -> NoReturn:
         self.epoch = 0
-        raise StepDown(why)
+        raise StepDown(why, unknown=unknown)

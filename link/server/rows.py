@@ -1,13 +1,14 @@
 """Stored rows for whoever reads them through the server: reports, and the list of jackpots.
 
-A page is cut by rows and by bytes, so that the loop answers tables again soon. ``mark`` comes from
-one turn of the loop: balances, levels and awards as they are after event ``last_event``; a reader
-then asks for rows up to that event and has a picture in which everything belongs together.
+A page is cut by rows, by bytes and by how many rows were looked at, so that the loop answers tables
+again soon however much is stored. ``mark`` comes from one turn of the loop: balances, levels and
+open awards as they are after event ``last_event``. A reader then asks for rows up to that event and
+has a picture in which everything belongs together: an award that is not open never changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -18,15 +19,17 @@ from link.store.contract import INT64_MAX, Span, Store
 
 MOST_ROWS: Final = 500
 MOST_BYTES: Final = 1 << 18
+MOST_LOOKED_AT: Final = 10_000
+"""Rows that one answer reads to find those of a journal, a pool or a time."""
 
 Time = Annotated[int, msgspec.Meta(ge=0, le=INT64_MAX)]
 Short = Annotated[str, msgspec.Meta(max_length=100)]
 
 
 class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``after`` is an id for events and entries, and a number of rows for the others."""
+    """``after`` is the ``next`` of the page before."""
 
-    kind: Literal["mark", "events", "entries", "steps", "alarms"]
+    kind: Literal["mark", "events", "entries", "alarms"]
     verb: str = "rows"
     after: Time = 0
     from_ms: Time = 0
@@ -43,49 +46,44 @@ def rows(store: Store, given: Mapping[str, Any]) -> Answer:
         return {"error": "E-SVC-001", "text": f"rows: {error}"}
     if wanted.kind == "mark":
         return _mark(store)
-    found, more = _cut(_FROM[wanted.kind](store, wanted), wanted.most)
-    return {"rows": found, "more": more}
+    after = wanted.after
+    if wanted.kind == "events" and not after:
+        after = store.events_before(Span(wanted.from_ms, wanted.to_ms))
+    upto = min(after + MOST_LOOKED_AT, INT64_MAX)
+    found, more = _cut(_FROM[wanted.kind](store, wanted, after, upto), wanted.most)
+    if more:
+        return {"rows": found, "next": found[-1]["id"]}
+    return {"rows": found, "next": upto if upto < store.last_id(wanted.kind) else 0}
 
 
 def _mark(store: Store) -> Answer:
-    saved = store.load()
+    standing = store.standing(awards=True)
     return {
-        "last_event": saved.last_event,
-        "balances": [asdict(row) for row in saved.balances],
-        "levels": [_plain(asdict(row)) for row in saved.levels],
-        "awards": [asdict(row) for row in store.awards()],
+        "last_event": standing.last_event,
+        "balances": [asdict(row) for row in standing.balances],
+        "levels": [_plain(asdict(row)) for row in standing.levels],
+        "open_awards": [asdict(row) for row in standing.open_awards],
     }
 
 
-def _events(store: Store, wanted: Wanted) -> Iterable[Any]:
+def _events(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
     span = Span(wanted.from_ms, wanted.to_ms)
-    return store.events(span, journal=wanted.journal, after=wanted.after)
+    return store.events(span, journal=wanted.journal, after=after, upto=upto)
 
 
-def _entries(store: Store, wanted: Wanted) -> Iterable[Any]:
-    return store.entries(pool=wanted.pool, after=wanted.after)
+def _entries(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
+    return store.entries(pool=wanted.pool, after=after, upto=upto)
 
 
-def _steps(store: Store, wanted: Wanted) -> Iterable[Any]:
-    return _after(store.steps(), wanted.after)
+def _alarms(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
+    return store.alarms(Span(wanted.from_ms, wanted.to_ms), after=after, upto=upto)
 
 
-def _alarms(store: Store, wanted: Wanted) -> Iterable[Any]:
-    return _after(store.alarms(Span(wanted.from_ms, wanted.to_ms)), wanted.after)
-
-
-_FROM: Final[dict[str, Callable[[Store, Wanted], Iterable[Any]]]] = {
+_FROM: Final[dict[str, Callable[[Store, Wanted, int, int], Iterable[Any]]]] = {
     "events": _events,
     "entries": _entries,
-    "steps": _steps,
     "alarms": _alarms,
 }
-
-
-def _after(found: Iterable[Any], many: int) -> Iterator[Any]:
-    for place, row in enumerate(found, 1):
-        if place > many:
-            yield row
 
 
 def _cut(found: Iterable[Any], most: int) -> tuple[list[dict[str, Any]], bool]:

@@ -24,7 +24,7 @@ from link.server.keeper import StepDown
 from link.server.means import Means, Plan, Steady
 from link.server.office import Office
 from link.server.publisher import QUICK, QUICK_MORE, Publisher
-from link.server.service import Service
+from link.server.service import NO_MEMORY, Service
 from link.server.sessions import Peer
 from link.server.witness import compare
 from link.store.errors import (
@@ -161,7 +161,7 @@ class Server:
         self._frames.clear()
         try:
             act()
-        except (*LOSES_THE_LEAD, KeyboardInterrupt):
+        except (*LOSES_THE_LEAD, KeyboardInterrupt, MemoryError):
             raise
         except Rewound as error:
             self._rewound(error)
@@ -212,7 +212,11 @@ class Server:
             act()
         except LOSES_THE_LEAD as error:
             self._keeper.forget(self.clock.mono_ms())
-            self._step_down(str(error), error.code)
+            unknown = isinstance(error, StepDown) and error.unknown
+            self._step_down(str(error), error.code, unknown=unknown)
+        except MemoryError:  # wherever it was: what is in memory may be half of something
+            self._keeper.forget(self.clock.mono_ms())
+            self._step_down("the server has no memory left", NO_MEMORY, unknown=True)
 
     def _drain(self, ready: dict[Any, int], most: int) -> None:
         self._more = False
@@ -268,9 +272,9 @@ class Server:
                 self._log.warning(alarm.text, table_id=alarm.table, fault_code=alarm.code)
             self.office.committed()
             self._ended(self.gate.refresh(floor.now_ms), mono)
+        self._service.committed()  # first: what breaks below must not be told as "nothing changed"
         for peer, data in floor.answers():
             self._send(floor, peer, data)
-        self._service.committed()
         self.counts["published"] += self._publisher.publish(floor, self._doors.signs, mono)
 
     def _send(self, floor: Floor | None, peer: Peer, data: bytes) -> None:
@@ -388,12 +392,13 @@ class Server:
             self._keeper.commit(floor.ledger.group(floor.epoch))
         raise error
 
-    def _step_down(self, why: str, code: str) -> None:
+    def _step_down(self, why: str, code: str, *, unknown: bool = False) -> None:
         floor, self.floor = self.floor, None
         if floor is not None or why != self.trouble:
             self._log.error(f"not leading: {why}", fault_code=code)
         self.trouble = why
-        self._service.abandon("this server does not lead (E-LNK-020)")
+        done = "look whether it was done before you repeat it" if unknown else "nothing changed"
+        self._service.abandon(f"this server does not lead any more: {why}; {done}")
         if floor is not None:
             for peer, data in floor.end(NOT_LEADING):
                 self._send(None, peer, data)

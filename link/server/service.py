@@ -29,12 +29,22 @@ if TYPE_CHECKING:
     from link.server.server import Server
 
 UNDONE: Final = "E-SVC-008"
+NO_MEMORY: Final = "E-SVC-010"
+CHANGES: Final = frozenset(("failed", "adopt", "order"))
+"""Half done if they fail, so the ledger is built again from the store."""
 MOST_AWARDS: Final = 200
 """In one answer, with their steps."""
 
 
 class NotLeading(Exception):
     """Only the leader knows, or may."""
+
+
+class TurnFailed(Exception):
+    """A turn of the loop that was taken between two pieces of a backup ends the server."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
 
 
 class Service:
@@ -74,7 +84,13 @@ class Service:
             except NotLeading:
                 answer = {"error": "E-LNK-020", "text": "this server does not lead"}
             except StoreError as error:
+                if request.verb in CHANGES:
+                    raise
                 answer = {"error": error.code, "text": str(error)}
+            except MemoryError:
+                if request.verb in CHANGES:
+                    raise
+                answer = {"error": NO_MEMORY, "text": "the server has no memory for the answer"}
             self._after.append((request, answer))
             self._now = None
 
@@ -99,7 +115,10 @@ class Service:
         self._answer_all()
 
     def abandon(self, why: str) -> None:
-        """Nothing of this turn was done."""
+        """Nothing of this turn is acknowledged."""
+        if self._now is not None:
+            self._after.append((self._now, {}))
+            self._now = None
         after, self._after = self._after, []
         for request, _ in after:
             request.answer({"error": "E-LNK-020", "text": why})
@@ -161,13 +180,13 @@ class Service:
         return {"tables": rows, "next": following}
 
     def _pools(self, _given: Mapping[str, Any]) -> Answer:
-        saved = self._store.load()
-        balances = [asdict(row) for row in saved.balances]
+        standing = self._store.standing()
+        balances = [asdict(row) for row in standing.balances]
         levels = [
             {"pool": row.pool, "level": row.level, "generation": row.generation, "hits": row.hits,
              "parameters": row.parameters.decode(),
              "next_parameters": row.next_parameters.decode()}
-            for row in saved.levels
+            for row in standing.levels
         ]  # fmt: skip
         return {"levels": levels, "balances": balances}
 
@@ -251,10 +270,11 @@ class Service:
             path = Path(request.given["path"])
             at_ms = self._server.now_ms()
             # Whoever asked reads it back: a check of the whole copy would hold the tables up.
-            manifest = self._store.backup(
-                path, at_ms=at_ms, between=self._server.turn_between, verify=False
-            )
+            manifest = self._store.backup(path, at_ms=at_ms, between=self._between, verify=False)
             request.answer({"ok": True, "manifest": dataclasses.asdict(manifest)})
+        except TurnFailed as failed:
+            request.answer({"error": UNDONE, "text": "the server stops; there is no backup"})
+            raise failed.error from None
         except StoreError as error:
             request.answer({"error": error.code, "text": str(error)})
         except Exception as error:  # whatever a path leads to, the loop goes on
@@ -262,6 +282,12 @@ class Service:
             request.answer({"error": "E-SVC-005", "text": said})
         finally:
             self._busy = False
+
+    def _between(self) -> None:
+        try:
+            self._server.turn_between()
+        except Exception as error:  # not the backup's failure: it must not be taken for one
+            raise TurnFailed(error) from error
 
 
 def _key_name(row: KeyRow) -> str:

@@ -21,11 +21,12 @@ from link.rows import (
     Group,
     JournalRow,
     Saved,
+    Standing,
 )
 from link.store import reading
 from link.store import tables as t
 from link.store.checking import Checker
-from link.store.contract import ALWAYS, INT64_MAX, Counts, Leader, Manifest, Span
+from link.store.contract import ALWAYS, INT64_MAX, Counts, Leader, Manifest, Numbered, Span
 from link.store.errors import (
     Broken,
     Conflict,
@@ -320,6 +321,10 @@ class SqlStore(ABC):
         self._ready()
         return self.attempt(lambda: reading.load(self.query), snapshot=True)
 
+    def standing(self, *, awards: bool = False) -> Standing:
+        self._ready()
+        return self.attempt(lambda: reading.standing(self.query, awards=awards), snapshot=True)
+
     def caution(self) -> str:
         return ""
 
@@ -375,8 +380,12 @@ class SqlStore(ABC):
         table: str | None = None,
         journal: str | None = None,
         after: int = 0,
+        upto: int = INT64_MAX,
     ) -> Iterator[EventRow]:
-        return reading.events(self._read, span, table, journal, after)
+        return reading.events(self._read, span, table, journal, (after, upto))
+
+    def events_before(self, span: Span) -> int:
+        return reading.events_before(self._read, span)
 
     def entries(
         self,
@@ -385,8 +394,9 @@ class SqlStore(ABC):
         pool: str | None = None,
         level: str | None = None,
         after: int = 0,
+        upto: int = INT64_MAX,
     ) -> Iterator[Entry]:
-        return reading.entries(self._read, span, pool, level, after)
+        return reading.entries(self._read, span, pool, level, (after, upto))
 
     def awards(self, span: Span = ALWAYS, *, pool: str | None = None) -> Iterator[AwardRow]:
         return reading.awards(self._read, span, pool)
@@ -397,8 +407,19 @@ class SqlStore(ABC):
     def staff(self) -> Iterator[EventRow]:
         return reading.staff(self._read)
 
-    def alarms(self, span: Span = ALWAYS, *, table: str | None = None) -> Iterator[AlarmRow]:
-        return reading.alarms(self._read, span, table)
+    def alarms(
+        self,
+        span: Span = ALWAYS,
+        *,
+        table: str | None = None,
+        after: int = 0,
+        upto: int = INT64_MAX,
+    ) -> Iterator[AlarmRow]:
+        return reading.alarms(self._read, span, table, (after, upto))
+
+    def last_id(self, table: Numbered) -> int:
+        with self._mapped():
+            return self._last(table)
 
     def journals(self) -> Iterator[JournalRow]:
         return iter(reading.journals(self._read))

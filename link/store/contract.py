@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from link.rows import (
     AlarmRow,
@@ -22,9 +22,12 @@ from link.rows import (
     Group,
     JournalRow,
     Saved,
+    Standing,
 )
 
 INT64_MAX = (1 << 63) - 1
+Numbered = Literal["events", "entries", "alarms"]
+"""Rows whose ids are 1, 2, 3, ..."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,9 @@ class Store(Protocol):
     def leader(self) -> Leader | None:
         """None before the first."""
 
+    def standing(self, *, awards: bool = False) -> Standing:
+        """Balances and levels, and open awards if asked for, at one moment."""
+
     def load(self) -> Saved:
         """What the ledger needs to go on. Call ``check`` first."""
 
@@ -146,9 +152,17 @@ class Store(Protocol):
         table: str | None = None,
         journal: str | None = None,
         after: int = 0,
+        upto: int = INT64_MAX,
     ) -> Iterator[EventRow]:
         """In order of record, by the time they were received. No read transaction stays open
-        between two rows: a slow reader holds nothing up."""
+        between two rows: a slow reader holds nothing up. Only ids above ``after`` and up to
+        ``upto`` are looked at, here and below."""
+
+    def events_before(self, span: Span) -> int:
+        """The id before the first event of the span."""
+
+    def last_id(self, table: Numbered) -> int:
+        """0 if it has no rows."""
 
     def entries(
         self,
@@ -157,6 +171,7 @@ class Store(Protocol):
         pool: str | None = None,
         level: str | None = None,
         after: int = 0,
+        upto: int = INT64_MAX,
     ) -> Iterator[Entry]:
         """By the time of their last event."""
 
@@ -168,7 +183,14 @@ class Store(Protocol):
     def staff(self) -> Iterator[EventRow]:
         """The chain of staff orders, from its first."""
 
-    def alarms(self, span: Span = ALWAYS, *, table: str | None = None) -> Iterator[AlarmRow]: ...
+    def alarms(
+        self,
+        span: Span = ALWAYS,
+        *,
+        table: str | None = None,
+        after: int = 0,
+        upto: int = INT64_MAX,
+    ) -> Iterator[AlarmRow]: ...
 
     def journals(self) -> Iterator[JournalRow]: ...
 

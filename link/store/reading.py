@@ -7,9 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
-from link.rows import AlarmRow, AwardRow, AwardStep, Entry, EventRow, Group, JournalRow, Saved
+from link.rows import (
+    AlarmRow,
+    AwardRow,
+    AwardStep,
+    Entry,
+    EventRow,
+    Group,
+    JournalRow,
+    Saved,
+    Standing,
+)
 from link.store import tables as t
-from link.store.contract import ALWAYS, Span
+from link.store.contract import ALWAYS, INT64_MAX, Span
 from link.store.tables import Row
 
 PAGE: Final = 1000
@@ -28,11 +38,19 @@ def pages(rows: Iterable[Row], size: int = PAGE) -> Iterator[list[Row]]:
 
 
 def _paged(
-    query: Query, sql: str, values: Sequence[Any], after: int, made: Callable[[Row], T]
+    query: Query,
+    sql: str,
+    values: Sequence[Any],
+    ids: tuple[int, int],
+    made: Callable[[Row], T],
 ) -> Iterator[T]:
-    """``sql`` ends in conditions; its first column is the id by which pages follow each other."""
+    """``sql`` ends in conditions; its first column is the id by which pages follow each other.
+    ``ids``: above the first, up to the second."""
+    after, upto = ids
     while True:
-        rows = query(f"{sql} AND x.id > ? ORDER BY x.id LIMIT {PAGE}", (*values, after))
+        rows = query(
+            f"{sql} AND x.id > ? AND x.id <= ? ORDER BY x.id LIMIT {PAGE}", (*values, after, upto)
+        )
         yield from map(made, rows)
         if len(rows) < PAGE:
             return
@@ -82,24 +100,33 @@ def _range(query: Query, span: Span) -> tuple[int, int]:
     return low - 1, high
 
 
+def events_before(query: Query, span: Span) -> int:
+    """The id before the first event of the span."""
+    return _range(query, span)[0]
+
+
 def events(
-    query: Query, span: Span, table: str | None, journal: str | None, after: int
+    query: Query, span: Span, table: str | None, journal: str | None, ids: tuple[int, int]
 ) -> Iterator[EventRow]:
-    low, high = _range(query, span)
-    sql = _EVENT + "x.id <= ? AND x.received_ms >= ? AND x.received_ms < ?"
-    values: list[Any] = [high, span.from_ms, span.to_ms]
+    """With an end to ``ids`` the span is looked for between them alone."""
+    after, upto = ids
+    if upto == INT64_MAX:
+        low, upto = _range(query, span)
+        after = max(low, after)
+    sql = _EVENT + "x.received_ms >= ? AND x.received_ms < ?"
+    values: list[Any] = [span.from_ms, span.to_ms]
     for column, wanted in (("table_id", table), ("journal", journal)):
         if wanted is not None:
             sql += f" AND x.journal IN (SELECT id FROM journals WHERE {column} = ?)"
             values.append(wanted)
-    yield from _paged(query, sql, values, max(low, after), t.to_event)
+    yield from _paged(query, sql, values, (after, upto), t.to_event)
 
 
 # --- money ------------------------------------------------------------------------------------
 
 
 def entries(
-    query: Query, span: Span, pool: str | None, level: str | None, after: int
+    query: Query, span: Span, pool: str | None, level: str | None, ids: tuple[int, int]
 ) -> Iterator[Entry]:
     sql, values = f"SELECT {t.listed('entries', 'x')} FROM entries x", list[Any]()
     if span == ALWAYS:
@@ -116,7 +143,7 @@ def entries(
         if wanted is not None:
             sql += f" AND x.{column} = ?"
             values.append(wanted)
-    yield from _paged(query, sql, values, after, t.to_entry)
+    yield from _paged(query, sql, values, ids, t.to_entry)
 
 
 def awards(query: Query, span: Span, pool: str | None) -> Iterator[AwardRow]:
@@ -141,13 +168,13 @@ def steps(query: Query, span: Span, award: str | None) -> Iterator[AwardStep]:
     yield from map(t.to_step, query(f"{sql} ORDER BY event, award, step_no", values))
 
 
-def alarms(query: Query, span: Span, table: str | None) -> Iterator[AlarmRow]:
+def alarms(query: Query, span: Span, table: str | None, ids: tuple[int, int]) -> Iterator[AlarmRow]:
     sql = f"SELECT {t.listed('alarms', 'x')} FROM alarms x WHERE x.at_ms >= ? AND x.at_ms < ?"
     values: list[Any] = [span.from_ms, span.to_ms]
     if table is not None:
         sql += " AND x.table_id = ?"
         values.append(table)
-    yield from _paged(query, sql, values, 0, t.to_alarm)
+    yield from _paged(query, sql, values, ids, t.to_alarm)
 
 
 def staff(query: Query) -> Iterator[EventRow]:
@@ -237,6 +264,17 @@ def load(query: Query) -> Saved:
         ],
         keys=_all(query, "keys", t.to_key),
         accounts=_all(query, "accounts", t.to_account),
+    )
+
+
+def standing(query: Query, *, awards: bool) -> Standing:
+    """In a transaction, so that all of it is of one moment."""
+    sql = f"SELECT {t.listed('awards')} FROM awards WHERE {_OPEN} ORDER BY event, place"
+    return Standing(
+        last_event=query("SELECT COALESCE(MAX(id), 0) FROM events")[0][0],
+        balances=_all(query, "balances", t.to_balance),
+        levels=_all(query, "levels", t.to_level),
+        open_awards=[t.to_award(row) for row in query(sql)] if awards else [],
     )
 
 

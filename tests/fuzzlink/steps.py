@@ -326,7 +326,7 @@ VERBS: Final = ("status", "meters", "tables", "pools", "keys", "accounts", "jour
 def asks(world: World, rng: Random) -> None:
     ask: dict[str, Any] = {"verb": rng.choice(VERBS)}
     if ask["verb"] == "rows":
-        ask["kind"] = rng.choice(("mark", "events", "entries", "steps", "alarms"))
+        ask["kind"] = rng.choice(("mark", "events", "entries", "alarms"))
     if ask["verb"] == "backup":
         ask["path"] = rng.choice(("/", "/nowhere/x", "/dev/null/x", "x"))
     for _ in range(rng.choice((0, 1, 2))):

@@ -198,12 +198,11 @@ def test_rows_are_asked_for_by_kind_and_come_in_pages(control: Path) -> None:
         assert ask(control, {"verb": "rows", **wrong})["error"] == "E-SVC-001"
     last = ask(control, {"verb": "rows", "kind": "mark"})["last_event"]
     ids: list[int] = []
-    more = True
-    while more:
-        after = ids[-1] if ids else 0
+    after, pages = 0, 0
+    while after or not pages:
         page = ask(control, {"verb": "rows", "kind": "events", "after": after, "most": 2})
         ids += [row["id"] for row in page["rows"]]
-        more = page["more"]
+        after, pages = page["next"], pages + 1
     assert ids == list(range(1, last + 1))
 
 
