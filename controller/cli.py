@@ -10,6 +10,8 @@ import sys
 from importlib import import_module
 from typing import Final
 
+from record.terminal import guarded
+
 EX_OK: Final = 0
 EX_USAGE: Final = 64
 EX_DATAERR: Final = 65
@@ -71,6 +73,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if argv is None:
         _hear_interrupts()
+    with guarded():
+        return _told(arguments)
+
+
+def _told(arguments: list[str]) -> int:
     if "--js" in " ".join(arguments):  # others do not pay for the import
         from controller import failures
 

@@ -21,6 +21,7 @@ _CONTROL: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
 """Control characters, line separators, marks that turn the direction of text, half characters."""
+_OUTPUT: Final = re.compile(rf"\r?\n|{_CONTROL.pattern}")
 _SHOWN: Final = 40
 
 
@@ -116,6 +117,11 @@ def printable_json(text: str) -> str:
     return "\n".join(_CONTROL.sub(_escaped_json, line) for line in text.split("\n"))
 
 
+def printable_output(text: str) -> str:
+    """The same for whatever a command prints, text or JSON; lines may end in CR LF."""
+    return _OUTPUT.sub(_kept_or_escaped, text)
+
+
 def excerpt(data: bytes, most: int) -> str:
     """The beginning of bytes that nobody vouches for, as ASCII that can be stored anywhere."""
     return "".join(chr(b) if 32 <= b < 127 and b != 92 else f"\\x{b:02x}" for b in data[:most])
@@ -124,6 +130,10 @@ def excerpt(data: bytes, most: int) -> str:
 def _escaped(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+
+
+def _kept_or_escaped(found: re.Match[str]) -> str:
+    return found[0] if found[0][-1] == "\n" else _escaped_json(found)
 
 
 def _escaped_json(found: re.Match[str]) -> str:

@@ -474,7 +474,8 @@ def main(argv: list[str]) -> int:
     except Damaged as error:
         print(f"verify_draws: {error}", file=sys.stderr)
         return 65
-    print(as_json(report) if "--json" in argv else as_text(report))
+    for line in (as_json(report) if "--json" in argv else as_text(report)).split("\n"):
+        print("".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in line))
     return 0 if report.ok else 65
 
 

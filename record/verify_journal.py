@@ -428,7 +428,8 @@ def main(argv: list[str]) -> int:
         print(__doc__, file=sys.stderr)
         return 2
     row = verify(Path(folders[0]), expected)
-    print(json.dumps(row, indent=2) if "--json" in argv else say(row))
+    for line in (json.dumps(row, indent=2) if "--json" in argv else say(row)).split("\n"):
+        print("".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in line))
     return 0 if row["ok"] else 1
 
 

@@ -22,7 +22,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.floor": ("controller", "record"),
     "controller.floor.sign": ("record", "zmq"),
-    "controller.gamingday": ("controller.gamingday", "record.rounds", "record.words", "msgspec"),
+    "controller.gamingday": (
+        "controller.gamingday",
+        "record.rounds",
+        "record.shape",
+        "record.words",
+        "msgspec",
+    ),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
     "controller.replay": ("controller", "drivers", "record.rounds", "record.words", "msgspec"),
     "controller.evidence": ("controller", "record", "drivers"),
@@ -42,7 +48,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "drivers.orders",
         "drivers.readings",
     ),
-    "controller.shell": ("controller.shell", "record.words", "record.rounds"),
+    "controller.shell": ("controller.shell", "record.outside", "record.words", "record.rounds"),
     "controller.config": (
         "controller.config",
         "controller.rules",

@@ -10,8 +10,8 @@ from typing import Final
 from controller.bundle.make import CODE, CannotWrite, make, send
 from controller.cli import EX_OK
 from controller.shell.render.house import bundle as lines_of
-from controller.shell.render.render import printable
 from record.arguments import Arguments, add_config
+from record.outside import printable
 from record.places import TABLE
 
 EX_CANTCREAT: Final = 73

@@ -21,6 +21,7 @@ from controller.rules.engine.state import TableState
 from controller.rules.money import format_cents
 from controller.rules.settle import settle
 from record.arguments import Arguments
+from record.terminal import draw
 
 TODAY: Final = date(2026, 1, 1)
 JACKPOT: Final = 12_345_678
@@ -105,7 +106,7 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--no-colour", action="store_true", help="plain text")
     arguments = parser.parse_args(argv)
     colour = sys.stdout.isatty() and not arguments.no_colour and "NO_COLOR" not in os.environ
-    narrator = Narrator(sys.stdout.write, colour=colour)
+    narrator = Narrator(draw if colour else sys.stdout.write, colour=colour)
     for game, book in BOOKS.items():
         if arguments.game in (None, game):
             narrator.title(f"{game}  {book.title}, version {book.version}")

@@ -25,6 +25,7 @@ from record import verify_journal
 from record.arguments import Arguments
 from record.journal import JournalError, Record
 from record.journal.reader import Follower, JournalReader, Report, verify
+from record.outside import printable
 from record.words import counted, did_you_mean
 
 FOLLOW_EVERY_S: Final = 0.5
@@ -208,11 +209,6 @@ def _tail(arguments: argparse.Namespace) -> Answer:
         except KeyboardInterrupt:
             pass
     return EX_OK, {}, ""
-
-
-def printable(text: str) -> str:
-    """A body is evidence, not a way to steer somebody's terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def when(at_ms: int) -> str:

@@ -33,6 +33,7 @@ from record.arguments import Arguments, add_config
 from record.journal import JournalCorrupt, JournalError, Record
 from record.journal.reader import JournalReader
 from record.places import TABLE
+from record.terminal import draw
 from record.words import counted
 
 EX_NOPERM: Final = 77
@@ -225,7 +226,7 @@ def _progress(done: int, of: int) -> None:
     """On a terminal: how far it is; 0 of 0 takes the line away again."""
     if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         said = f"\r{done:,} of {counted(of, 'record')}" if of else "\r\x1b[K"
-        print(said, end="", file=sys.stderr, flush=True)
+        draw(said, sys.stderr)
 
 
 def _records(folder: Path, last: int | None) -> tuple[JournalReader, list[Record]]:

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from controller.replay.player import Player
+from record.outside import printable
+from record.terminal import draw
 
 CLEAR: Final = "\x1b[H\x1b[2J"
 REVERSE: Final = "\x1b[7m"
@@ -30,9 +32,8 @@ def play(player: Player) -> None:
     source = sys.stdin.fileno()
     with suppress(KeyboardInterrupt), _keys(source) as asked:
         while not player.ended:
-            head, *rest = player.lines()
-            sys.stdout.write(CLEAR + "\n".join((f"{REVERSE}{head}{PLAIN}", *rest)))
-            sys.stdout.flush()
+            head, *rest = map(printable, player.lines())
+            draw(CLEAR + "\n".join((f"{REVERSE}{head}{PLAIN}", *rest)))
             pause = player.pause_ms
             if pause is not None and not _waits(source, pause / 1000):
                 player.tick()
@@ -64,8 +65,7 @@ class _Asking:
     def __call__(self, question: str) -> str:
         termios.tcsetattr(self._source, termios.TCSADRAIN, self._before)
         try:
-            sys.stdout.write(f"\r\x1b[K{question}")
-            sys.stdout.flush()
+            draw(f"\r\x1b[K{printable(question)}")
             line = os.read(self._source, 256)
         except KeyboardInterrupt:  # the question is taken back, not the replay
             line = b""

@@ -26,6 +26,7 @@ from controller.daemon.troubles import (
 )
 from controller.rules.money import format_cents
 from controller.staff.attempts import CONSOLE, UNKNOWN, Attempt
+from record.outside import printable
 from record.words import counted
 
 LOG: Final = logging.getLogger("underfelt.table")
@@ -64,11 +65,6 @@ class Entry(NamedTuple):
     device: str | None = None
     fault_code: str | None = None
     round_id: int | None = None
-
-
-def printable(text: str) -> str:
-    """Text of others, without what a terminal would obey."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def say(entry: Entry) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from controller.floor.state import Floor, Meter, Note, Pending, TableView, Weight
 from controller.rules.money import format_cents
+from record.outside import printable
 
 BOLD, DIM, GREEN, YELLOW, RED = "1", "2", "32", "33", "31"
 _BY_WEIGHT: Final[dict[Weight, str]] = {
@@ -54,7 +55,7 @@ class _Paint:
         return self.columns >= WIDE
 
     def row(self, text: str, style: str = "") -> str:
-        cut = text.rstrip()
+        cut = printable(text).rstrip()
         if len(cut) > self.columns:
             cut = cut[: self.columns - 1] + "…"
         return f"\x1b[{style}m{cut}\x1b[0m" if style and self._colour and cut else cut

@@ -7,6 +7,8 @@ import sys
 import termios
 from typing import Any, Final, Self
 
+from record.terminal import draw
+
 ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"
 LEAVE: Final = "\x1b[?25h\x1b[?1049l"
 DEFAULT: Final = os.terminal_size((80, 24))
@@ -32,12 +34,12 @@ class Terminal:
             # Stopped half-way it would leave the floor running behind a screen that is not ours.
             quiet[6][termios.VSUSP] = NOBODY
             termios.tcsetattr(sys.stdin, termios.TCSANOW, quiet)
-        self._write(ENTER)
+        draw(ENTER)
         return self
 
     def __exit__(self, *_error: object) -> None:
         try:
-            self._write(LEAVE)
+            draw(LEAVE)
             if self._before is not None:
                 termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, self._before)
         except (OSError, termios.error):
@@ -53,9 +55,4 @@ class Terminal:
     def show(self, lines: list[str]) -> None:
         """Over what is there, so that nothing flickers; what was below is wiped out."""
         rows = "\r\n".join(f"\x1b[2K{line}" for line in lines)
-        self._write(f"\x1b[H{rows}\x1b[J")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        draw(f"\x1b[H{rows}\x1b[J")

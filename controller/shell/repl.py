@@ -20,6 +20,7 @@ from controller.shell.client import NoTable, NotAllowed
 from controller.shell.errors import EX_OK, EX_UNAVAILABLE
 from controller.shell.parse import complete
 from controller.shell.session import NO, YES, Session
+from record.outside import printable
 
 LEAVING: Final = ("exit", "quit")
 WIDEST: Final = 80
@@ -110,7 +111,7 @@ def listen(seconds: float) -> str:
 def confirm(question: str) -> str:
     """Ask whoever sits there; from a pipe the next line is the answer. Ctrl-D is no answer: it
     gives the test up."""
-    asked = f"{question} " if sys.stdin.isatty() else ""
+    asked = f"{printable(question)} " if sys.stdin.isatty() else ""
     try:
         said = input(asked)
         while asked and said.strip().lower() not in (*YES, *NO):  # a slip is no verdict
@@ -189,12 +190,12 @@ class Repl:
     def _typed(self, begun: str) -> str:
         """A line; ``begun`` is its first letter, typed at a page that it ended."""
         if self._readline is None:
-            return begun + input(self._session.prompt() + begun)
+            return begun + input(printable(self._session.prompt() + begun))
         if begun:
             readline = self._readline
             readline.set_startup_hook(lambda: readline.insert_text(begun))
         try:
-            return input(self._session.prompt())
+            return input(printable(self._session.prompt()))
         finally:
             self._readline.set_startup_hook(None)
 

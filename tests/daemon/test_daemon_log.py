@@ -22,11 +22,11 @@ from controller.daemon.logbook import (
     Entry,
     Logbook,
     LogKeeper,
-    printable,
     refused_sign_ons,
     say,
 )
 from controller.staff.attempts import Attempt
+from record.outside import printable
 from tests.e2e.keeper import LogSocket, Sitting
 from tests.e2e.table import ROOT, command, environment
 from tests.systemd.test_systemd_journald import parse
@@ -154,7 +154,7 @@ def test_every_class_of_the_catalogue_is_logged_somewhere() -> None:
 
 
 def test_text_of_others_cannot_steer_a_terminal() -> None:
-    assert printable("a\x1b[2J\nb\u202e") == "a\\x1b[2J\\x0ab\\x202e"
+    assert printable("a\x1b[2J\nb\u202e") == "a\\x1b[2J\\x0ab\\u202e"
 
 
 def test_a_log_that_stumbles_does_not_end_the_table(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from controller.shell.render import closer, house, table, tests
 from controller.shell.render.text import plain, wrapped
 from controller.shell.verbs import TESTING
+from record.outside import printable
 
 Render = Callable[[Mapping[str, Any], int], Iterator[str]]
 RENDERS: Final[Mapping[str, Render]] = {
@@ -50,8 +51,3 @@ def refused(answer: Mapping[str, Any], columns: int) -> list[str]:
     if do := answer.get("do"):
         lines += wrapped(f"-> {do}", columns, "", "   ")
     return [printable(line) for line in lines]
-
-
-def printable(text: str) -> str:
-    """A device may say anything; a terminal must not obey it."""
-    return "".join(c if c.isprintable() else "?" for c in text)
