@@ -12,6 +12,7 @@ from controller.deckwatch.places import WINDOW
 from controller.deckwatch.statistics import DECK
 from controller.deckwatch.watch import RATE, RECENT, REMEMBERED, DeckWatch
 from controller.rules.errors import UnderfeltError
+from record.shape import why
 
 VERSION: Final = 1
 Card = Annotated[int, msgspec.Meta(ge=0, lt=DECK)]
@@ -75,7 +76,8 @@ def restore(text: bytes, rate: float = RATE) -> DeckWatch:
     try:
         state = _decoder.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise StateError(f"deck watch: {error}; delete it to start anew (E-DCK-020)") from None
+        said = why(error, text, State)
+        raise StateError(f"deck watch: {said}; delete it to start anew (E-DCK-020)") from None
     watch = DeckWatch(rate)
     watch.last_round, watch.shuffles = state.last_round, state.shuffles
     watch.recent = deque(

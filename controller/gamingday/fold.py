@@ -27,6 +27,7 @@ from controller.gamingday.sheet import (
     count,
     listed,
 )
+from record.shape import why
 
 DAY: Final = "day"
 VERSION: Final = 1
@@ -296,7 +297,10 @@ def put(day: Day) -> dict[str, Any]:
 
 def restored(row: Any) -> Day:
     """``msgspec.ValidationError`` names the field, the value and what is expected."""
-    return msgspec.convert(row, Day, str_keys=True)
+    try:
+        return msgspec.convert(row, Day, str_keys=True)
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(why(error, row, Day, str_keys=True)) from None
 
 
 def read(body: bytes) -> Day:

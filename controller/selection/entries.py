@@ -11,6 +11,7 @@ from controller.rules.cards import BY_NAME, NAMES
 from controller.rules.errors import UnderfeltError
 from record.draw import SALT_BYTES, SEED_BYTES, Chances, Picks
 from record.link.events import Rate
+from record.shape import why
 
 MOST_SEATS: Final = 7
 VERSION: Final = 1
@@ -90,7 +91,7 @@ def decode(body: bytes) -> Entry:
     try:
         entry = _decoder.decode(body)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise SelectionError("E-SEL-001", f"selection record: {error}") from None
+        raise SelectionError("E-SEL-001", f"selection record: {why(error, body, Entry)}") from None
     if isinstance(entry, CommittedEntry):
         _check(entry)
     if isinstance(entry, RevealedEntry) and entry.magic_card not in (None, *NAMES):

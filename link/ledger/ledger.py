@@ -47,6 +47,7 @@ from record.link import events as ev
 from record.link.codec import body_of, encode, encode_body
 from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
 from record.outside import printable
+from record.shape import why
 
 Recall = Callable[[str, int], EventRow | None]
 """The stored event ``n`` of a journal, for numbers the ledger no longer remembers."""
@@ -386,7 +387,8 @@ class Ledger:
         try:
             _given.decode(body)  # what cannot be read again is not recorded
         except msgspec.ValidationError as error:
-            raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {error}") from None
+            said = why(error, body, Given)
+            raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {said}") from None
         state.at_ms = at_ms
         replies = carry_out(state, order, by, self._sealer)
         state.last_order += 1

@@ -32,6 +32,7 @@ from link.ledger.terms import (
 from link.ledger.units import parse_rate
 from record.link.events import Percent, Word
 from record.link.messages import Hash
+from record.shape import why
 
 ReadFile = Callable[[str], bytes]
 """The bytes of a file named in the configuration; raises ``OSError``."""
@@ -95,7 +96,7 @@ def pools_from(value: object, file: str, read_file: ReadFile) -> tuple[Pool, ...
     try:
         stated = msgspec.convert(value, File)
     except msgspec.ValidationError as error:
-        raise PoolError("E-POOL-002", f"{file}: {error}") from None
+        raise PoolError("E-POOL-002", f"{file}: {why(error, value, File)}") from None
     try:
         pools = tuple(_pool(name, pool, read_file) for name, pool in stated.pools.items())
         check_pools(pools)

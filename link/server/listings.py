@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 
 from link.store.contract import INT64_MAX
+from record.shape import why
 
 MOST_ROWS: Final = 500
 """In one answer."""
@@ -61,7 +62,8 @@ def read(given: Mapping[str, Any], kind: type[ListingT]) -> ListingT:
     try:
         return msgspec.convert(dict(given), kind)
     except msgspec.ValidationError as error:
-        raise NotAList(f"{given.get('verb', 'list')}: {error}") from None
+        said = why(error, dict(given), kind)
+        raise NotAList(f"{given.get('verb', 'list')}: {said}") from None
 
 
 def cut(found: Sequence[T], most: int, cursor_of: Callable[[T], str]) -> tuple[Sequence[T], str]:

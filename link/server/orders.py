@@ -14,6 +14,7 @@ from link.ledger import orders as money
 from link.ledger.orders import OrderBody, Why
 from link.rows import KeyRole
 from record.link.events import Count, Word
+from record.shape import why
 
 DAY_MS: Final = 86_400_000
 MOST_KEYS: Final = 2_000
@@ -145,7 +146,7 @@ def read_order(text: bytes) -> PersonOrder:
     try:
         return _decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(why(error, text, PersonOrder)) from None
 
 
 def what_of(order: PersonOrder) -> str:

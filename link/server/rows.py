@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from link.server.bridge import Answer
 from link.store.contract import INT64_MAX, Span, Store
+from record.shape import why
 
 MOST_ROWS: Final = 500
 MOST_BYTES: Final = 1 << 18
@@ -43,7 +44,7 @@ def rows(store: Store, given: Mapping[str, Any]) -> Answer:
     try:
         wanted = msgspec.convert(dict(given), Wanted)
     except msgspec.ValidationError as error:
-        return {"error": "E-SVC-001", "text": f"rows: {error}"}
+        return {"error": "E-SVC-001", "text": f"rows: {why(error, dict(given), Wanted)}"}
     if wanted.kind == "mark":
         return _mark(store)
     after = wanted.after

@@ -30,6 +30,7 @@ from record.link.messages import (
     Welcome,
 )
 from record.outside import NotStrict, check, printable, read_json
+from record.shape import why
 
 TOO_LONG: Final = "E-LNK-001"
 NOT_A_MESSAGE: Final = "E-LNK-002"
@@ -179,6 +180,6 @@ def _decode(decoder: msgspec.json.Decoder[T], frame: bytes) -> T:
     try:
         return decoder.decode(frame)
     except msgspec.ValidationError as error:
-        raise WireError(NOT_A_MESSAGE, printable(str(error))) from None
+        raise WireError(NOT_A_MESSAGE, why(error, frame, decoder.type)) from None
     except _WRONG as error:
         raise WireError(NOT_A_MESSAGE, f"not JSON: {printable(str(error))}") from None
