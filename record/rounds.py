@@ -8,10 +8,12 @@ dealer's prompt says so and every wager went back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 VOID: Final = "void"
+HIDDEN: Final = "--"
+"""A card that never became public."""
 CONFIRMED: Final = "supervisor_confirmed"
 RULED_VOID: Final = "void: "
 """How the supervisor's ruling begins in the event that records it."""
@@ -36,3 +38,10 @@ def returned(wager: Mapping[str, Any], ended: str) -> int | None:
         placed: int = wager["placed"]
         return placed
     return to_player
+
+
+def reason(cards: Sequence[str | None], text: str) -> str:
+    """Why a wager was paid or lost, as every screen and page says it:
+    ``Th Td 9c 4s 2d: pair of tens, tens or better``."""
+    shown = " ".join(HIDDEN if card is None else card for card in cards)
+    return f"{shown}: {text}" if shown else text

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
 from controller.evidence.clock import Clock
 from controller.evidence.parts import Parts
+from controller.rules.explain import Why, explain
+from record.rounds import reason
 from record.verify_evidence import drawn_seeds, exact, figures, money, trigger
 
 LAST_LINES: Final = 40
@@ -340,14 +342,26 @@ def _shown(body: Row) -> str:
 
 
 def _wagers(played: Row) -> str:
+    """Wager by wager what a player disputes: the cards, the hand in words and the clause."""
     rows = []
     for seat in played["result"].get("seats", ()):
+        why = _explained(played, seat["seat"])
         for spot, wager in seat["wagers"].items():
             win = "" if wager["win"] is None else money(wager["win"])
-            rows.append((str(seat["seat"]), seat["hand"] or "", spot, money(wager["placed"]),
-                         wager["status"], wager["odds"] or "", win))  # fmt: skip
-    head = ("seat:n", "hand", "spot", "wager:n", "result", "odds", "win:n")
+            one = why.get(spot)
+            said = reason(one.cards, one.text) if one else seat["hand"] or ""
+            rows.append((str(seat["seat"]), spot, money(wager["placed"]), wager["status"],
+                         wager["odds"] or "", win, said, one.clause if one else ""))  # fmt: skip
+    head = ("seat:n", "spot", "wager:n", "result", "odds", "win:n", "cards and hand", "clause")
     return rows_of(head, rows)
+
+
+def _explained(played: Row, seat: int) -> Mapping[str, Why]:
+    """Nothing for a record that this program cannot explain; the verifier judges it."""
+    try:
+        return explain(played["record"], played["result"], seat)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {}
 
 
 def _identity(parts: Parts) -> str:

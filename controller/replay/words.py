@@ -18,7 +18,7 @@ from controller.rules.explain import explain
 from controller.rules.hands import HAND_NAMES
 from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
-from record.rounds import ending
+from record.rounds import ending, reason
 from record.words import counted
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
@@ -338,9 +338,8 @@ def _reasons(record: Any, result: Any) -> list[Said]:
     said = []
     for row in result["seats"]:
         for name, why in explain(record, result, row["seat"]).items():
-            cards = f"{' '.join(str(c) for c in why.cards)}: " if why.cards else ""
-            status = row["wagers"][name]["status"]
-            told = f"  seat {row['seat']}, {spot(name)}: {status}; {cards}{why.text}"
+            status, because = row["wagers"][name]["status"], reason(why.cards, why.text)
+            told = f"  seat {row['seat']}, {spot(name)}: {status}; {because}"
             said.append(Said(told, why.clause))
     return said
 

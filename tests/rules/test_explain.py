@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from controller.daemon.desk.examining import told_round
+from controller.evidence.page import _wagers
 from controller.replay.words import effects
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
@@ -46,6 +47,19 @@ def test_a_pair_is_tens_or_better_or_it_is_less() -> None:
     assert (
         "  seat 4, wager 1: lose; 9c 9d 3h Js Qh: pair of nines, less than a pair of tens" in told
     )
+    page = _wagers({"round": 1, "record": archive.record, "result": archive.result})
+    cells = "<td>Tc Td 7h Js Qh: pair of tens, tens or better</td><td>NSW-10.1-T</td>"
+    assert page.count(cells) == 3
+    assert "<td>9c 9d 3h Js Qh: pair of nines, less than a pair of tens</td>" in page
+    assert "<td>taken back by the player</td>" in page
+
+
+def test_a_record_that_cannot_be_explained_is_on_the_page_all_the_same() -> None:
+    wager = {"placed": 500, "status": "win", "odds": None, "win": 500}
+    seat = {"seat": 1, "hand": "one pair", "wagers": {"$": wager}}
+    for record in ({}, {"game": "?"}, {"game": "NSW", "round": {"seats": [{"seat": 1}]}}):
+        page = _wagers({"round": 1, "record": record, "result": {"seats": [seat]}})
+        assert "<td>one pair</td>" in page
 
 
 @pytest.mark.parametrize("game", SETTINGS)

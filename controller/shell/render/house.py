@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
-from record.rounds import ending
+from record.rounds import HIDDEN, ending, reason
 from record.words import counted
 
-HIDDEN: Final = "--"
-"""A card that never became public."""
 MIB: Final = 1 << 20
 HELD: Final = "policy.safe_mode"
 
@@ -52,10 +50,10 @@ def _seat(
         odds = f" {one['odds']}" if one["odds"] else ""
         paid = cents(one["to_player"])
         yield f"  {spot:11} {cents(one['placed']):>10} {one['status']}{odds}, back {paid}"[:columns]
-        if reason := why.get(spot):
-            shown = f"{_cards(reason['cards'])}: " if reason["cards"] else ""
-            clause = f" ({reason['clause']})" if reason["clause"] else ""
-            yield from wrapped(f"{'':14}{shown}{reason['text']}{clause}", columns)
+        if behind := why.get(spot):
+            clause = f" ({behind['clause']})" if behind["clause"] else ""
+            said = reason(behind["cards"], behind["text"])
+            yield from wrapped(f"{'':14}{said}{clause}", columns)
     for award in result.get("awards", ()):
         yield f"  {award['kind']} {cents(award['amount'])}"[:columns]
 
