@@ -17,6 +17,8 @@ from record.words import counted
 PROGRESSIVE: Final = "progressive"
 KEPT_ROUNDS: Final = 256
 """A round reported again takes the place of its first report if that is among so many."""
+MOST_GAPS: Final = 1_000
+"""Kept of a journal: a table that reports rounds at random uses no more memory than that."""
 
 
 @dataclass(slots=True)
@@ -49,6 +51,8 @@ class Sums:
     corrected: int = 0
     late: int = 0
     """Corrections of rounds that are too old to be put right here."""
+    earlier: int = 0
+    """Rounds from before the period: corrected in it, or reported in it for the first time."""
     unreadable: list[str] = field(default_factory=list)
     """Reports of rounds that are none; they are named and not counted."""
     wagers: int = 0
@@ -118,12 +122,46 @@ def _settings(record: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-class Fold:
-    """Tables by name and game, event by event."""
+class Reported:
+    """Which rounds of a journal were reported: all from the first to the last but the gaps."""
 
     def __init__(self) -> None:
+        self.first = self.last = 0
+        self._gaps: list[tuple[int, int]] = []
+
+    def has(self, number: int) -> bool:
+        inside = self.first <= number <= self.last
+        return inside and not any(low <= number <= high for low, high in self._gaps)
+
+    def add(self, number: int) -> None:
+        if not self.first:
+            self.first = self.last = number
+        elif number > self.last:
+            self._gap(self.last + 1, number - 1)
+            self.last = number
+        elif number < self.first:
+            self._gap(number + 1, self.first - 1)
+            self.first = number
+        elif not self.has(number):
+            low, high = next(gap for gap in self._gaps if gap[0] <= number <= gap[1])
+            self._gaps.remove((low, high))
+            self._gap(low, number - 1)
+            self._gap(number + 1, high)
+
+    def _gap(self, low: int, high: int) -> None:
+        if low <= high:
+            self._gaps.append((low, high))
+            del self._gaps[:-MOST_GAPS]
+
+
+class Fold:
+    """Tables by name and game, event by event. ``from_start``: nothing was reported before."""
+
+    def __init__(self, *, from_start: bool = True) -> None:
         self.sums: dict[tuple[str, str], Sums] = {}
+        self._from_start = from_start
         self._last: dict[str, dict[int, tuple[Played, tuple[FixedAward, ...]]]] = {}
+        self._reported: dict[str, Reported] = {}
 
     def take(self, row: EventRow, body: AnyBody, game: str) -> None:
         match body:
@@ -151,12 +189,17 @@ class Fold:
             said = f"event {row.id}: {row.table}, round {body.round}: no result of a round: {error}"
             sums.unreadable.append(said)
             return
+        reported = self._reported.setdefault(row.journal, Reported())
         if body.round in rounds:
             sums.put(*rounds[body.round], -1)
             sums.corrected += 1
-        elif rounds and body.round < min(rounds):
+        elif reported.has(body.round):
             sums.late += 1
             return
+        elif rounds and body.round < reported.first and not self._from_start:
+            sums.earlier += 1
+            return
+        reported.add(body.round)
         rounds[body.round] = (found, body.awards)
         sums.put(*rounds[body.round], 1)
         if len(rounds) > KEPT_ROUNDS:
@@ -164,7 +207,7 @@ class Fold:
 
 
 def fold_tables(desk: Desk) -> dict[tuple[str, str], Sums]:
-    fold = Fold()
+    fold = Fold(from_start=not desk.period.after)
     for row, body in bodies(desk):
         fold.take(row, body, desk.past.game_of(row.table))
     return dict(sorted(fold.sums.items()))
@@ -201,6 +244,11 @@ def table_report(
             report.differs(
                 f"table {key[0]}: {counted(sums.late, 'round')} corrected, not among its last "
                 f"{KEPT_ROUNDS}; handle and payments of those are as first reported"
+            )
+        if sums.earlier:
+            report.differs(
+                f"table {key[0]}: {counted(sums.earlier, 'round')} from before this period, "
+                "corrected in it or reported in it for the first time; not counted here"
             )
     return report
 

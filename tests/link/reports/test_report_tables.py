@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from controller.commands import par
 from link.commands import report as command
 from link.ledger.orders import Reject, Resume
+from link.reports import table as table_module
 from link.reports.day import day_report
 from link.reports.days import GamingDays
 from link.reports.model import ReportError
@@ -70,6 +71,32 @@ def test_handle_payments_and_contributions(shop: Shop) -> None:
         ("envy", None, None, 30_000, -30_000),
         ("all wagers", 4, 2_200, 33_000, -30_800),
     ]
+
+
+def test_a_round_that_is_first_reported_late_is_counted_and_not_called_corrected(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "KEPT_ROUNDS", 2)
+    for number in (5, 6, 9, 10, 4, 7, 8):
+        shop.tell("T1", round_of(number))
+    report = table_report(shop.desk())
+    assert rows(report, "rounds") == [("T1", "MBS3", 7, 0, 0, 0, 7_700, 0, 7_700)]
+    assert report.findings == []
+    for number in (4, 7, 10):
+        shop.tell("T1", round_of(number, paid=1_000))
+    report = table_report(shop.desk())
+    assert rows(report, "rounds") == [("T1", "MBS3", 7, 0, 0, 1, 7_700, 1_000, 6_700)]
+    (finding,) = report.findings
+    assert "T1: 2 rounds corrected, not among its last 2" in str(finding)
+
+
+def test_a_round_from_before_the_period_is_not_called_corrected(shop: Shop) -> None:
+    fold = table_module.Fold(from_start=False)
+    for number in (5, 4):
+        shop.tell("T1", round_of(number))
+        fold.take(shop.store.events[-1], round_of(number), "MBS3")
+    (sums,) = fold.sums.values()
+    assert (sums.rounds, sums.late, sums.corrected, sums.earlier) == (1, 0, 0, 1)
 
 
 @pytest.mark.parametrize(
