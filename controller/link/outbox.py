@@ -13,7 +13,7 @@ from typing import Final
 WINDOW: Final = 32
 """Events on their way at most; a round has three to five."""
 RESEND_MS: Final = 2_000
-"""Silence after which what is on its way is sent again."""
+"""Silence after which what is on its way is sent again, and the pause after a refused event."""
 
 
 @dataclass(slots=True)
@@ -31,6 +31,12 @@ class Outbox:
     _unheard_ms: int | None = None
     """Since when something is on its way of which nothing was heard, repeats included."""
     _sent_ms: int = 0
+    _refused: int | None = None
+    """The event that the server refused last: nothing behind it is sent before it is taken."""
+    _refused_ms: int = 0
+    _gap: int | None = None
+    """The event that the server asked for last. Every event that was on its way behind it is
+    answered with the same gap, so only the first answer counts; the rest is a matter of time."""
 
     def grown(self, last: int) -> None:
         self.last = max(self.last, last)
@@ -41,6 +47,7 @@ class Outbox:
             return False
         self.acked, self.next, self._goal = n, n + 1, self.last
         self._unheard_ms, self._sent_ms = None, now_ms
+        self._refused = self._gap = None
         return True
 
     def parted(self) -> None:
@@ -56,14 +63,24 @@ class Outbox:
             self.acked, self.acked_ms, self._sent_ms = n, now_ms, now_ms
             self.next = max(self.next, n + 1)
             self._unheard_ms = now_ms if self.on_the_way else None
+            self._gap = None
+            if self._refused is not None and n >= self._refused:
+                self._refused = None
         return True
 
     def expected(self, n: int, now_ms: int) -> bool:
         """The server found a gap and waits for ``n``; False if that cannot be."""
         if self.acked is None or not 1 <= n <= self.last + 1:
             return False
-        self.acked, self.next, self._sent_ms = n - 1, n, now_ms
+        if n != self._gap:
+            self.acked, self.next, self._sent_ms, self._gap = n - 1, n, now_ms, n
         return True
+
+    def refused(self, n: int, now_ms: int) -> None:
+        """The server does not take ``n`` now: it is offered again after a pause, and alone."""
+        if self.acked is not None and self.acked < n <= self.last:
+            self._refused, self._refused_ms = n, now_ms
+            self.next = min(self.next, n)
 
     def wanted(self, now_ms: int) -> range:
         """The numbers to send now, in order."""
@@ -71,7 +88,12 @@ class Outbox:
             return range(0)
         if self.on_the_way and now_ms - self._sent_ms >= RESEND_MS:
             self.next, self._sent_ms = self.acked + 1, now_ms
-        return range(self.next, min(self.last, self.acked + WINDOW) + 1)
+        last = min(self.last, self.acked + WINDOW)
+        if self._refused is not None:
+            last = min(last, self._refused)
+            if now_ms - self._refused_ms < RESEND_MS:
+                return range(0)
+        return range(self.next, last + 1)
 
     def sent(self, n: int, now_ms: int) -> None:
         """``n`` has gone out, after all before it."""

@@ -351,6 +351,8 @@ class Session:
             self.halted = text
             return [*self._told(refused.code, text), *self._fail(now, text, least_ms=REFUSED_MS)]
         if refused.code == HELLO_FIRST:
+            if self.stage == "greeting":
+                return []  # hello is on its way: this answers what was sent before it
             self.stage, self._until_ms = "greeting", now.ms + GREET_MS
             return [self._hello(now)]
         if refused.code == NOT_LEADER:
@@ -363,6 +365,7 @@ class Session:
         if not refused.n:
             return [*self._told(refused.code, text), *self._fail(now, text, least_ms=REFUSED_MS)]
         # The event is sent again in a while, until the server takes it or halts the journal.
+        self.outbox.refused(refused.n, now.ms)
         self.trouble = text
         return self._told(refused.code, f"event {refused.n}: {text}", closed=False)
 

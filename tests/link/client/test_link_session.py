@@ -319,23 +319,6 @@ def test_a_fork_found_in_mid_stream_stops_it_at_once() -> None:
     assert len(events_sent(world)) == sent
 
 
-def test_a_refused_event_is_told_once_and_closes_the_progressive() -> None:
-    """It is sent again until the server takes it or halts the journal; no pulse meanwhile."""
-    server = ModelServer(refuse={2: "E-LNK-016"})
-    world = opened(World([server], limit_ms=5_000))
-    for number in (1, 2, 3):
-        world.write(contributed(number))
-    world.run(6_000)
-    world.pulses.clear()
-    world.run(20_000)
-    assert world.pulses == []
-    assert [(t.code, t.closed) for t in world.troubles] == [("E-LNK-016", False)]
-    server.refuse.clear()
-    world.run(5_000)
-    assert (server.n, world.session.outbox.depth) == (3, 0)
-    assert world.pulses
-
-
 def test_no_pulse_before_the_server_has_all_there_was() -> None:
     server = ModelServer(refuse={3: "E-LNK-016"})
     world = World([server])
