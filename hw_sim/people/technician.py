@@ -30,16 +30,16 @@ def load_new_deck(dealer: Dealer) -> Pause:
 
 def draw_out(dealer: Dealer, count: int) -> Generator[int, None, int]:
     """So many cards or packets, as fast as they come, onto a heap; no more if none comes. How many
-    came is returned."""
+    came is returned; of two cards that leave at once both count."""
     table, wanted = dealer.table, count
     since_us = table.clock.now_us
     while count > 0 and table.clock.now_us - since_us < CHANGE_US:
         if table.shoe is not None:
-            came = table.shoe.draw() is not None
+            came = 0 if table.shoe.draw() is None else len(table.shoe.came_out)
         else:
-            came = bool((yield from dealer.packet()))
+            came = int(bool((yield from dealer.packet())))
         if came:
-            count, since_us = count - 1, table.clock.now_us
+            count, since_us = count - came, table.clock.now_us
         yield PULL_US
     return wanted - count
 

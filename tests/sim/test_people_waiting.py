@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from drivers.orders import LockCards
 from hw_sim.clock import SECOND
+from hw_sim.people.director import Director
 from hw_sim.people.technician import calling
 from hw_sim.scenario import find, load, parse_step
 from tests.crash.table import CrashTable
+from tests.sim.faults_bench import Bench
 from tests.sim.host import Host
 
 LONG_US = 150 * SECOND
@@ -92,3 +95,17 @@ def test_a_stopped_round_is_ruled_on_by_the_supervisor_or_by_whoever_watches(rul
     assert len(host.results) == 1
     assert ("the supervisor rules: menu 51 1" in said) == rules
     assert (host.virtual.now_us > LONG_US) == (not rules)
+
+
+def test_a_deck_is_drawn_to_its_end_though_two_cards_leave_at_once() -> None:
+    """Fifty-one pulls bring fifty-two cards, and nothing is missing."""
+    bench = Bench().set_up(cards=False)
+    bench.order(LockCards(False))
+    told = ("dealer loads a new deck", "fault doublefeed", "draw 52")
+    steps = tuple(step for text in told if (step := parse_step(0, text)) is not None)
+    director = Director(replace(load(find("mega-plain")), steps=steps), bench.faults)
+    director.start()
+    bench.run_for(120 * SECOND)
+    assert (director.ending.done, director.ending.notes) == (True, [])
+    assert bench.sim.shoe is not None
+    assert bench.sim.shoe.remaining == []
