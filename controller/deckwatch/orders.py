@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Final
@@ -98,6 +100,32 @@ class Order:
                 return None
             number = number * DECK + card
         return number if len(self.cards) >= START else None
+
+
+class Starts:
+    """The first cards of the last shuffles, oldest first: eight bytes each, all of them at once,
+    so that the memory of a table is the same after its first round as after its last."""
+
+    def __init__(self, most: int, known: Iterable[int] = ()) -> None:
+        self._kept = array("Q", bytes(8 * most))
+        self._count = 0
+        for start in known:
+            self.append(start)
+
+    def append(self, start: int) -> None:
+        self._kept[self._count % len(self._kept)] = start
+        self._count += 1
+
+    def __len__(self) -> int:
+        return min(self._count, len(self._kept))
+
+    def __contains__(self, start: int) -> bool:
+        """Eight different cards are never 0, which is what an empty place holds."""
+        return start in self._kept
+
+    def __iter__(self) -> Iterator[int]:
+        first = self._count - len(self)
+        return (self._kept[n % len(self._kept)] for n in range(first, self._count))
 
 
 def by_suit(cards: list[int]) -> list[list[int]]:

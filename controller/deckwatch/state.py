@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from controller.deckwatch.orders import Order
+from controller.deckwatch.orders import START, Order, Starts
 from controller.deckwatch.places import WINDOW
 from controller.deckwatch.statistics import DECK
 from controller.deckwatch.watch import RATE, RECENT, REMEMBERED, DeckWatch
@@ -17,6 +17,7 @@ from record.shape import why
 VERSION: Final = 1
 Card = Annotated[int, msgspec.Meta(ge=0, lt=DECK)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+Start = Annotated[int, msgspec.Meta(ge=0, lt=DECK**START)]
 Sum = Annotated[float, msgspec.Meta(ge=0)]
 Text = Annotated[str, msgspec.Meta(max_length=64)]
 Row = Annotated[list[Count], msgspec.Meta(min_length=DECK, max_length=DECK)]
@@ -41,7 +42,7 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last_round: Count
     shuffles: Count
     recent: Annotated[list[OrderState], msgspec.Meta(max_length=RECENT)]
-    starts: Annotated[list[Count], msgspec.Meta(max_length=REMEMBERED)]
+    starts: Annotated[list[Start], msgspec.Meta(max_length=REMEMBERED)]
     unshuffled: Sum
     similar: Sum
     rounds: Annotated[int, msgspec.Meta(ge=0, lt=WINDOW)]
@@ -87,7 +88,7 @@ def restore(text: bytes, rate: float = RATE) -> DeckWatch:
         ),
         maxlen=RECENT,
     )
-    watch.starts = deque(state.starts, maxlen=REMEMBERED)
+    watch.starts = Starts(REMEMBERED, state.starts)
     watch.unshuffled, watch.similar = state.unshuffled, state.similar
     watch.places.rounds = state.rounds
     for place, row in enumerate(state.places):

@@ -17,6 +17,7 @@ from controller.deckwatch.orders import (
     START,
     Dealt,
     Order,
+    Starts,
     by_suit,
     disorder_of,
     new_deck_neighbours,
@@ -51,7 +52,7 @@ class DeckWatch:
         self.last_round = 0
         self.shuffles = 0
         self.recent: deque[Order] = deque(maxlen=RECENT)
-        self.starts: deque[int] = deque(maxlen=REMEMBERED)
+        self.starts = Starts(REMEMBERED)
         self.places = Places(rate)
         self.unshuffled = self.similar = 0.0
         """Sums of bets that decks are unshuffled, or like the one before."""

@@ -18,13 +18,16 @@ from record.link.outbox import OUTBOX, event_of, outbox_number
 RECENT: Final = 256
 STRIDE: Final = 256
 """Every so many events one place is kept by which the others are found."""
+MOST_PLACES: Final = 64
+"""More are thinned out: every second one goes, and later ones are kept half as often."""
 
 
 class Places:
-    """Where the outbox records stand: number to record, one in ``STRIDE``."""
+    """Where the outbox records stand: number to record, one in ``STRIDE`` or fewer."""
 
     def __init__(self) -> None:
         self._places: list[tuple[int, int]] = []
+        self._stride = STRIDE
         self.last = 0
         self.after_seq = 0
         """The record of the last event."""
@@ -35,8 +38,11 @@ class Places:
         self.add(number, record.seq)
 
     def add(self, number: int, seq: int) -> None:
-        if not self._places or number >= self._places[-1][0] + STRIDE:
+        if not self._places or number >= self._places[-1][0] + self._stride:
             self._places.append((number, seq))
+            if len(self._places) > MOST_PLACES:
+                del self._places[1::2]
+                self._stride *= 2
         self.last, self.after_seq = number, seq
 
     def before(self, number: int) -> int:

@@ -8,6 +8,7 @@ take, so the same dealer works in virtual and in real time.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -34,6 +35,7 @@ CHANGE_US: Final = 4 * SECOND
 """How long a dealer waits for the prompt to react before trying again."""
 PATIENCE_US: Final = 120 * SECOND
 CALLS: Final = 3
+WITNESSED: Final = 500
 SPOT_WORDS: Final = {
     "ANTE": "ante", "PLAY": "play", "RF": "rapid_fire", "HB": "hedge", "PP": "pair_plus",
     "6CB": "six_card",
@@ -82,15 +84,13 @@ class Dealer:
         """Cards that are missing from the deck until somebody checks it."""
         self.dealer_packet = 3
         """Cards in the dealer's packet, as this shuffler is set up."""
-        self.loaded = False
+        self.loaded = self.handled = self.middle_turned = False
         self.opened = False
         """The table was taken over with its bets open: that call is made already."""
-        self.handled = False
-        self.middle_turned = False
-        self.seen: list[list[str]] = []
-        """Every prompt on which something was done: what a witness could tell."""
-        self.paid: list[tuple[int, str, str]] = []
-        """(seat, line 2, line 3) at each payment."""
+        self.seen: deque[list[str]] = deque(maxlen=WITNESSED)
+        """The last prompts on which something was done: what a witness could tell."""
+        self.paid: deque[tuple[int, str, str]] = deque(maxlen=WITNESSED)
+        """(seat, line 2, line 3) at the last payments."""
         self.deck = 1
         self.call: Call | None = None
         """Whom to call when nothing goes on; without anybody the dealer gives up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from random import Random
 
@@ -10,7 +11,7 @@ import pytest
 
 from controller.deckwatch import alarms as a
 from controller.deckwatch.alarms import WHAT_TO_DO
-from controller.deckwatch.orders import Dealt
+from controller.deckwatch.orders import Dealt, Starts
 from controller.deckwatch.places import Places
 from controller.deckwatch.state import StateError, restore, save
 from controller.deckwatch.watch import RATE, DeckWatch
@@ -238,6 +239,27 @@ def test_without_the_sure_places_the_choice_would_look_like_a_bias() -> None:
         shown = tuple(order) if max(order) >= 44 else (None,) * 3
         found += watch.take(Dealt(number, "red", number, shown))
     assert a.BIASED in {alarm.code for alarm in found}
+
+
+# --- the long memory ----------------------------------------------------------------------------
+
+
+def test_the_long_memory_forgets_the_oldest_start_and_is_never_larger() -> None:
+    starts = Starts(3)
+    size = sys.getsizeof(starts._kept)
+    for number in range(1, 11):
+        starts.append(number)
+        assert list(starts) == list(range(max(1, number - 2), number + 1))
+        assert (number in starts, number - 3 in starts) == (True, False)
+    assert (len(starts), sys.getsizeof(starts._kept)) == (3, size)
+    assert list(Starts(3, starts)) == [8, 9, 10]
+
+
+def test_a_saved_start_that_no_deck_has_is_refused() -> None:
+    state = json.loads(save(after_fair()))
+    state["starts"][0] = 52**8
+    with pytest.raises(StateError, match="starts"):
+        restore(json.dumps(state).encode())
 
 
 # --- rounds, shuffles, restarts -----------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""A table that plays for days at the level of facts, and what it keeps in memory.
+"""A table that plays for days at the level of readings, and what its daemon keeps in memory.
 
-Counted are the objects that can be reached from the table's core, its scribe, its deck watch and
-the program's own caches; not the process, whose allocator keeps what it likes. What the test
-itself keeps is not counted.
+Counted are the objects that can be reached from the daemon's parts (``WholeTable.kept``), and the
+entries of the program's own caches; not the process, whose allocator keeps what it likes. What the
+test itself keeps is not counted.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ import gc
 import random
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
-from functools import _lru_cache_wrapper
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import _lru_cache_wrapper, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, Self, cast
 
-from controller.daemon.decks import Decks
 from controller.deckwatch import statistics
 from controller.rules import outcome
 from controller.rules.cards import Card
+from record.journal import Journal
 from tests.clauses.tables import table
-from tests.daemon.desk import Desk, Noise, Paper, Row, desk, opening_of, play_rounds
+from tests.daemon.desk import Noise, Paper, Row, desk, opening_of, play_rounds
+from tests.memory.whole import BEGAN_MS, SEGMENT, Unsynced, WholeTable
 from tests.table.test_table_any_round import WAGERS
 
+GAMES: Final = ("MBS3", "MEGA", "NSW", "PP6", "RICO")
 RECENT: Final = 500
 NOT_COUNTED: Final = (
     type, ModuleType, FunctionType, MethodType, BuiltinFunctionType, CodeType,
@@ -68,55 +73,82 @@ def reachable(*roots: object) -> tuple[Counter[str], int]:
 
 
 @dataclass
-class Thin(Paper):
-    """A journal that is written and not kept."""
+class OnJournal(Paper):
+    """What the desk writes goes into the journal, and no copy is kept."""
 
-    count: int = 0
+    journal: Journal | None = None
+    clock: Callable[[], int] = lambda: BEGAN_MS
 
     @property
     def next_seq(self) -> int:
-        return self.count + 1
+        assert self.journal is not None
+        return self.journal.next_seq
+
+    def wall_ms(self) -> int:
+        return self.clock()
 
     def append(self, kind: str, body: bytes, at_ms: int) -> Row:
-        self.count += 1
-        return Row(self.count, kind, body, at_ms, b"")
+        assert self.journal is not None
+        at = self.journal.append(kind, body, at_ms)
+        return Row(at.seq, kind, body, at_ms, at.hash)
 
 
-@dataclass
 class LongTable:
-    """One table that goes on and on."""
+    """One table that goes on and on; ``same``: every round is the same one, card by card."""
 
-    game: str
-    seed: int
-    made: Desk = field(init=False)
-    decks: Decks = field(default_factory=Decks)
-
-    def __post_init__(self) -> None:
-        self._rng = random.Random(f"{self.game} {self.seed}")
-        croupier = table(self.game)
+    def __init__(self, game: str, seed: int, *, linked: bool = False, same: bool = False) -> None:
+        self.game, self.seed, self.same = game, seed, same
+        self._folder = TemporaryDirectory()
+        folder = Path(self._folder.name)
+        journal = Journal.open(
+            folder / "journal", table="long", disk=Unsynced(), segment_bytes=SEGMENT,
+            retention_days=1, now_ms=BEGAN_MS,
+        )  # fmt: skip
+        croupier = table(game)
         self._deck: list[Card] = list(croupier.deck)
-        self.made = desk(croupier, opening_of(self.game), WAGERS[self.game], Noise(), Thin())
+        self._rng = random.Random(f"{game} {seed}")
+        paper = OnJournal(journal=journal)
+        kind = partial(WholeTable, folder=folder, journal=journal, linked=linked)
+        self.made = desk(croupier, opening_of(game), WAGERS[game], Noise(), paper, kind=kind)
+        self.table = cast(WholeTable, self.made.hand.table)
+        paper.clock = self.table.wall_ms
+
+    def close(self) -> None:
+        self.table.journal.close()
+        self.table.frames.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     @property
     def rounds(self) -> int:
         return self.made.state.round_no
 
     def play(self, rounds: int) -> None:
-        """Each round, then what the writer does between two."""
         hand = self.made.hand
         for _ in range(rounds):
+            if self.same:
+                self._rng = random.Random(f"{self.game} {self.seed}")
             play_rounds(self.made, self._rng, self._deck, 1, plain=True)
-            hand.table.core.outbox.clear()  # the writer takes them after every group
-            self.decks.closed(self.made.state)
-            if self.made.scribe.standing_due:
-                self.made.scribe.stand()
-            for told in (hand.table.log, hand.table.entries, hand.seen, self.made.noise.calls):
+            self.table.between_rounds()
+            for told in (self.table.log, self.table.entries, hand.seen, self.made.noise.calls):
                 del told[:-RECENT]  # what only the test keeps
+
+    def play_to_standing(self, rounds: int) -> None:
+        """So many rounds at least, and then to the next standing record: from one to the next the
+        daemon follows the cards of closed rounds, which is no leak."""
+        self.play(rounds)
+        memory = self.made.scribe.memory
+        before = memory.facts
+        while memory.facts >= before:
+            before = memory.facts
+            self.play(1)
 
     def kept(self) -> Kept:
         gc.collect()
-        core: Any = self.made.hand.table.core
-        scribe = self.made.scribe
-        parts = (core.state, core.notices, core.outbox, core.credits, core.lamps, core.meter)
-        found, size = reachable(core, *parts, scribe.memory, scribe.written, self.decks)
+        found, size = reachable(*self.table.kept)
         return Kept(found, size, sum(cache.cache_info().currsize for cache in CACHES))

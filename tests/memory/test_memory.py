@@ -1,50 +1,94 @@
-"""A playing table keeps no more after a hundred rounds than after seventy."""
+"""A playing table keeps no more after a hundred rounds than after fifty, in any part of it.
+
+Every bound is made small here, so that it is reached within a few rounds, and every round is the
+same one, so that nothing but a leak can add to what is kept. ``make memory`` plays two thousand
+different rounds with the real bounds.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 
-from controller.daemon.decks import Decks
-from controller.rules.engine.settlement import KEPT_ROUNDS
-from tests.memory.counting import LongTable
+from controller.daemon.desk import recent
+from controller.daemon.writer import Writer
+from controller.deckwatch import watch
+from controller.deckwatch.watch import DeckWatch
+from controller.gamingday import rounds
+from controller.link import cursor
+from controller.link.cursor import Cursor
+from controller.rules.engine import betting, settlement
+from tests.memory.counting import GAMES, LongTable
 
-FULL: int = KEPT_ROUNDS + 10
+FULL: Final = 45
 """By then everything that is kept for some rounds is kept in full."""
-MORE: int = 30
+MORE: Final = 30
+MOST: Final = MORE // 2
+"""Objects more; segments of the journal come and go meanwhile."""
+ALONE: Final = [
+    pytest.param(game, False, marks=() if game == "MBS3" else pytest.mark.slow) for game in GAMES
+]
+BOUNDS: Final = (
+    (settlement, "KEPT_ROUNDS", 10), (watch, "RECENT", 8), (cursor, "RECENT", 8),
+    (recent, "FRAMES", 64), (recent, "READINGS", 64), (recent, "KEYS", 16), (rounds, "KEPT", 10),
+    (betting, "NOTES_KEPT", 10),
+)  # fmt: skip
 
 
-def growth(table: LongTable) -> tuple[int, str]:
-    """Objects a round, and which."""
-    table.play(FULL)
-    before = table.kept()
-    table.play(MORE)
-    after = table.kept()
+@pytest.fixture(autouse=True)
+def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in BOUNDS:
+        assert getattr(module, name) > value
+        monkeypatch.setattr(module, name, value)
+
+
+def growth(game: str, *, linked: bool = False) -> tuple[int, str]:
+    """Objects more, and of which types."""
+    with LongTable(game, 1, linked=linked, same=True) as table:
+        table.play_to_standing(FULL)
+        before = table.kept()
+        table.play_to_standing(MORE)
+        after = table.kept()
     more = after.objects - before.objects
-    return (after.total - before.total) // MORE, str(more.most_common(5))
+    return after.total - before.total, str(more.most_common(5))
 
 
-def test_a_playing_table_does_not_grow() -> None:
-    grown, which = growth(LongTable("MBS3", 1))
-    assert grown <= 2, which
+@pytest.mark.parametrize(("game", "linked"), [*ALONE, *((game, True) for game in GAMES)])
+def test_a_playing_table_does_not_grow(game: str, linked: bool) -> None:
+    grown, which = growth(game, linked=linked)
+    assert grown <= MOST, which
 
 
-def test_one_forgotten_row_a_round_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The smallest leak there is: a short list for every round that was closed."""
-    plain = Decks.closed
+@pytest.mark.parametrize(
+    ("owner", "method"),
+    [
+        (DeckWatch, "take"),
+        (Writer, "_watch_decks"),
+        (Cursor, "add"),
+    ],
+)
+def test_one_number_a_round_that_any_part_keeps_is_found(
+    monkeypatch: pytest.MonkeyPatch, owner: type[Any], method: str
+) -> None:
+    """The smallest leak there is."""
+    plain: Callable[..., Any] = getattr(owner, method)
+    kept: dict[int, list[float]] = {}
 
-    def closed(self: Any, state: Any) -> Any:
-        self.leak = [*getattr(self, "leak", []), [[state.round_no], [], [], []]]
-        return plain(self, state)
+    def leaks(self: Any, *arguments: Any) -> Any:
+        kept.setdefault(id(self), []).append(float(len(kept)))
+        self.leak = kept[id(self)]
+        return plain(self, *arguments)
 
-    monkeypatch.setattr(Decks, "closed", closed)
-    grown, which = growth(LongTable("MBS3", 1))
-    assert grown > 2, which
+    monkeypatch.setattr(owner, method, leaks)
+    grown, which = growth("MBS3", linked=True)
+    assert grown > MOST, which
 
 
 def test_the_table_and_its_record_share_their_closed_rounds() -> None:
-    table = LongTable("MBS3", 1)
-    table.play(3)
-    core, memory = table.made.state, table.made.scribe.memory.state
-    assert [a is b for a, b in zip(core.history, memory.history, strict=True)] == [True] * 3
+    with LongTable("MBS3", 1) as table:
+        table.play(3)
+        core, memory = table.made.state, table.made.scribe.memory.state
+        shared = [a is b for a, b in zip(core.history, memory.history, strict=True)]
+    assert shared == [True] * 3

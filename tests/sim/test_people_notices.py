@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hw_sim.layout import load as load_layout
+from hw_sim.people.dealer import WITNESSED
 from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import Step, find, load, parse_step
 from tests.crash.table import CrashTable
@@ -39,3 +40,12 @@ def test_seven_people_at_a_random_table_with_faults_get_to_the_end() -> None:
     rounds = random_rounds("MBS3", layout, 10_001, 3, players=7, faults=True)
     table = played([step for one in rounds for step in one], 10_001)
     assert [one["round_status"] for one in table.results.values()] == ["settled"] * 3
+
+
+def test_a_dealer_who_plays_for_days_remembers_the_last_prompts_only() -> None:
+    dealer = CrashTable(load(find("mbs3-plain"))).director.dealer
+    for number in range(2 * WITNESSED):
+        dealer.seen.append([str(number)])
+        dealer.paid.append((1, "", str(number)))
+    assert (len(dealer.seen), len(dealer.paid)) == (WITNESSED, WITNESSED)
+    assert dealer.seen[-1] == [str(2 * WITNESSED - 1)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.link.cursor import RECENT, STRIDE, Cursor, Places
+from controller.link.cursor import MOST_PLACES, RECENT, STRIDE, Cursor, Places
 from record.journal import Journal
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of, outbox_body
@@ -125,3 +125,15 @@ def test_the_record_of_an_event_is_the_message_for_ever(book: Book) -> None:
     book.write(5)
     records = [r for r in book.journal.records() if r.kind == OUTBOX]
     assert [event_of(record) for record in records] == book.events
+
+
+def test_the_places_of_a_long_journal_are_thinned_out_and_still_lead_to_every_event() -> None:
+    places = Places()
+    for number in range(1, 20 * MOST_PLACES * STRIDE, STRIDE // 2):
+        places.add(number, 3 * number)
+        assert len(places._places) <= MOST_PLACES
+    asked = range(1, places.last, STRIDE)
+    found = [places.before(number) for number in asked]
+    assert found == sorted(found)
+    assert all(seq <= 3 * number for number, seq in zip(asked, found, strict=True))
+    assert len(set(found)) > MOST_PLACES // 4
