@@ -10,21 +10,20 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK, EX_USAGE
+from controller.cli import EX_CONFIG, EX_OK, EX_USAGE
 from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
-from controller.config.options import OPTIONS, Secret
+from controller.config.options import OPTIONS
 from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
-from controller.daemon.start import opening_of
-from controller.doctor.keys import keys
-from controller.rules.errors import SettingsError
+from controller.daemon.refusals import Refusal, refusal_of
+from controller.doctor.trial import not_today, of_others, refused_by_files
 from controller.rules.settings import ALL
 from record.arguments import Arguments
 from record.words import counted, did_you_mean
@@ -70,13 +69,12 @@ def run(argv: list[str]) -> int:
         code, row, said = act(arguments)
     except ConfigError as error:
         print(error, file=sys.stderr)
-        return _refused(arguments, EX_CONFIG, error.problems, error.path)
+        return _refused(arguments, refusal_of(error), error.path)
     except OSError as error:
         # Only the file that was named ends here; drop-ins and layouts have their own codes.
-        text = f"{error.strerror}; give a readable file"
-        print(f"{parser.prog}: {error.filename}: {text}", file=sys.stderr)
-        problem = Problem("E-CFG-011", "file", text)
-        return _refused(arguments, EX_NOINPUT, [problem], Path(str(error.filename)))
+        refusal = refusal_of(error)
+        print(f"{parser.prog}: {refusal.text}", file=sys.stderr)
+        return _refused(arguments, refusal, Path(str(error.filename)))
     if arguments.json:
         print(json.dumps({"ok": code == EX_OK, **row}, indent=2))
     elif said:
@@ -84,14 +82,14 @@ def run(argv: list[str]) -> int:
     return code
 
 
-def _refused(arguments: argparse.Namespace, code: int, problems: list[Problem], path: Path) -> int:
+def _refused(arguments: argparse.Namespace, refusal: Refusal, path: Path) -> int:
     if arguments.json:
         listed = [
             {"code": p.code, "file": str(p.file or path), "key": p.key, "text": p.text}
-            for p in problems
+            for p in refusal.problems
         ]
         print(json.dumps({"ok": False, "problems": listed}, indent=2))
-    return code
+    return refusal.exit_code
 
 
 def _file(parser: argparse.ArgumentParser) -> None:
@@ -104,58 +102,41 @@ def _file(parser: argparse.ArgumentParser) -> None:
 def _declare_check(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     parser.add_argument(
-        "--no-files", action="store_true", help="do not ask whether registers and keys are there"
+        "--no-files", action="store_true", help="do not open registers, keys and the journal"
     )
 
 
 def _check(arguments: argparse.Namespace) -> Answer:
     config = load_live(arguments.file, line_kinds())
     texts_of(config)
-    problems = list(_not_today(config))
+    others = list(of_others(config))
+    refusals = list(not_today(config) if arguments.no_files else refused_by_files(config, others))
+    problems = [p._replace(file=p.file or config.path) for r in refusals for p in r.problems]
     if not arguments.no_files:
-        problems += list(_absent(config)) or list(_unusable(config))
+        problems += _absent(config, [p.text for p in problems])
     if problems:
-        raise ConfigError(config.path, problems)
+        raise ConfigError(config.path, problems, refusals[0].exit_code if refusals else EX_CONFIG)
     files = [str(path) for path in config.files]
-    row = {"files": files, "game": config.game, "table": config.name}
-    row |= {"hash": config.effective_hash}
+    row: dict[str, Any] = {"files": files, "game": config.game, "table": config.name}
+    row |= {"hash": config.effective_hash, "unchecked": [] if arguments.no_files else others}
     said = f"{arguments.file}: sound; table {config.name}, {config.game}, "
-    said += f"{len(files)} {'file' if len(files) == 1 else 'files'}, hash {config.effective_hash}"
+    said += f"{counted(len(files), 'file')}, hash {config.effective_hash}"
+    if row["unchecked"]:
+        said += f"\nnot checked, because only the service can use it: {', '.join(others)}"
     return EX_OK, row, said
 
 
-def _not_today(config: LiveConfig) -> Iterator[Problem]:
-    """What the rules refuse on this day: a book before its date."""
-    try:
-        opening_of(config).state()
-    except SettingsError as error:
-        for code, key, text in error.problems:
-            yield Problem(code, key, text, config.path)
-
-
-def _unusable(config: LiveConfig) -> Iterator[Problem]:
-    """Registers and keys that the start refuses, opened as it does. A secret that belongs to the
-    service is judged there: its owner and mode are part of the check."""
-    secrets = {"keys.sealing": config.keys.sealing}
-    if config.link is not None:
-        secrets["link"] = config.link.secret_key
-    others = [name for name, secret in secrets.items() if not _ours(secret)]
-    for trouble in keys(config, others):
-        yield Problem(trouble.code, trouble.about, trouble.detail, config.path)
-
-
-def _ours(secret: Secret) -> bool:
-    return isinstance(secret, Path) and os.stat(secret).st_uid == os.geteuid()
-
-
-def _absent(config: LiveConfig) -> Iterator[Problem]:
-    """Files the start would miss. A secret may be unreadable here, but it must be there."""
+def _absent(config: LiveConfig, said: list[str]) -> list[Problem]:
+    """Files the start would miss after what has been ``said``."""
+    found = []
     for key, spec in OPTIONS.items():
         section, name = key.split(".")
         value = getattr(getattr(config, section), name, None)
-        if spec.metadata["file"] and isinstance(value, Path) and not os.path.isfile(value):
+        missing = spec.metadata["file"] and isinstance(value, Path) and not os.path.isfile(value)
+        if missing and not any(str(value) in text for text in said):
             text = f"{toml_value(str(value))}: no such file: {spec.metadata['text']}"
-            yield Problem("E-CFG-013", key, text, config.values[key].file)
+            found.append(Problem("E-CFG-013", key, text, config.values[key].file))
+    return found
 
 
 # --- show --------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_OK
-from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
@@ -28,6 +27,7 @@ from controller.daemon.logbook import Entry, LogKeeper, say
 from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
+from controller.daemon.refusals import REFUSED, Refusal, exhausted, refusal_of
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
@@ -35,13 +35,9 @@ from controller.daemon.tamper import Sockets
 from controller.daemon.troubles import LOCKED_MODE
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
-from controller.rules.errors import UnderfeltError
 from record.arguments import Arguments
-from record.journal import JournalError
-from record.link.keys import KeyFileError
 from record.private import keep_memory_private
 
-EX_TEMPFAIL: Final = 75
 REFUSALS: Final = {
     EX_CONFIG: "configuration refused",
     EX_NOINPUT: "configuration refused",
@@ -85,30 +81,17 @@ def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
         if not config.simulated:
             audit(bool(sys.flags.inspect))
         started = starting.start(config)
-    except FileNotFoundError as error:
-        return _refused(f"{error.filename}: no such file", EX_NOINPUT)
-    except PermissionError as error:
-        said = f"{error.filename}: {error.strerror}; underfelt doctor, as root, says what is needed"
-        return _refused(said, EX_NOPERM)
-    except (IsADirectoryError, NotADirectoryError) as error:
-        return _refused(f"{error.filename}: {error.strerror}", EX_NOINPUT)
-    except (ConfigError, starting.OtherGame, starting.WrongKey) as error:
-        return _refused(str(error), EX_CONFIG)
-    except (JournalError, KeyFileError) as error:
-        return _refused(str(error), error.exit_code)
-    except UnderfeltError as error:
-        return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
-    except (OSError, MemoryError) as error:
-        return _exhausted(error)
+    except REFUSED as error:
+        return _refused(refusal_of(error))
     serving = _serve(config, started, alone, log)
     try:
         asyncio.run(serving)
     except (OSError, MemoryError) as error:
-        return _exhausted(error)
+        return _refused(exhausted(error))
     except RuntimeError as error:
         if "start new thread" not in str(error):
             raise
-        return _exhausted(MemoryError())
+        return _refused(exhausted(MemoryError()))
     finally:
         serving.close()  # the loop itself may have been what could not be made
     return EX_OK
@@ -125,20 +108,13 @@ async def _locked(path: str) -> None:
     await stay_locked(path, stop, Notifier.from_environment())
 
 
-def _exhausted(error: OSError | MemoryError) -> int:
-    """No descriptor, no memory: said in one line; the journal is as it was at the last sync."""
-    named = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-    said = (isinstance(error, OSError) and error.strerror) or "no memory"
-    return _refused(f"{named}{said}; the system gives out, try again (E-RUN-004)", EX_TEMPFAIL)
-
-
-def _refused(text: str, code: int) -> int:
+def _refused(refusal: Refusal) -> int:
     """Why it does not start: to journald if it reads our standard error, else as a plain line."""
     if journal_socket() is None:
-        print(f"underfelt table: {text}", file=sys.stderr)
+        print(f"underfelt table: {refusal.text}", file=sys.stderr)
     else:
-        say(Entry(REFUSALS.get(code, "failed"), logging.ERROR, text))
-    return code
+        say(Entry(REFUSALS.get(refusal.exit_code, "failed"), logging.ERROR, refusal.text))
+    return refusal.exit_code
 
 
 async def _serve(

@@ -20,15 +20,20 @@ class Problem(NamedTuple):
 
 
 class ConfigError(UnderfeltError, ValueError):
-    """A configuration that cannot be used: exit 78."""
+    """A configuration that cannot be used: exit 78, or that of the first problem."""
 
-    def __init__(self, path: Path, problems: Sequence[Problem | tuple[str, str, str]]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        problems: Sequence[Problem | tuple[str, str, str]],
+        exit_code: int = 78,
+    ) -> None:
         self.problems = [Problem(*problem) for problem in problems]
         lines = (f"{p.file or path}: {p.key}: {p.text} ({p.code})" for p in self.problems)
         # A key may hold half a character; the message must be printable all the same.
         super().__init__("\n".join(lines).encode("utf-8", "backslashreplace").decode())
         self.code = self.problems[0].code
-        self.path = path
+        self.path, self.exit_code = path, exit_code
 
 
 def shown(value: object) -> str:

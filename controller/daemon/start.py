@@ -50,7 +50,7 @@ from controller.table.spots import SeatMap
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
 from drivers.build import build, vendor_kinds
 from drivers.rig import Rig
-from record.journal import Journal, Record
+from record.journal import Disk, Journal, Record
 from record.link.keys import SecretKey
 from record.link.messages import Receipt
 from record.link.outbox import OUTBOX
@@ -60,8 +60,11 @@ MIB, KIB = 1 << 20, 1 << 10
 UNTOLD: Final = 100
 
 
-class WrongKey(ValueError):
-    """The sealing key is not the one that the round under way was sealed with."""
+class WrongKey(UnderfeltError):
+    """The sealing key is not the one that the round under way was sealed with: exit 78."""
+
+    exit_code = 78
+    code = "E-RUN-002"
 
 
 class Retired(UnderfeltError):
@@ -71,8 +74,11 @@ class Retired(UnderfeltError):
     code = "E-RUN-006"
 
 
-class OtherGame(ValueError):
-    """The journal is of another game than the configuration."""
+class OtherGame(UnderfeltError):
+    """The journal is of another game than the configuration: exit 78."""
+
+    exit_code = 78
+    code = "E-RUN-003"
 
 
 @dataclass
@@ -103,11 +109,18 @@ def utc_offset_min() -> int:
     return (datetime.now().astimezone().utcoffset() or timedelta()) // timedelta(minutes=1)
 
 
-def start(config: LiveConfig, *, today: date | None = None) -> Started:
-    """Open the journal, replay it, and put the table together."""
+def start(
+    config: LiveConfig,
+    *,
+    today: date | None = None,
+    disk: Disk | None = None,
+    key: TableKey | None = None,
+) -> Started:
+    """Open the journal, replay it, and put the table together. A check gives a ``disk`` that writes
+    nothing, and a ``key`` where it cannot have the table's."""
     today = today or datetime.now().astimezone().date()
     taken = chosen(config)
-    key = sealing_key(config)
+    key = key or sealing_key(config)
     register = ChipRegister.open(
         config.chips.register,
         chips_key(config.chips.public_key),
@@ -118,6 +131,7 @@ def start(config: LiveConfig, *, today: date | None = None) -> Started:
     journal = Journal.open(
         options.path,
         table=config.name,
+        disk=disk,
         segment_bytes=options.segment_mib * MIB,
         reserve_bytes=options.reserve_kib * KIB,
         retention_days=options.retention_days,
@@ -153,7 +167,7 @@ def _put_together(
     if not selector.opens():
         raise WrongKey(
             f"keys.sealing: {config.keys.sealing}: does not open the draw of round "
-            f"{selector.open_round}; give the key this journal was written with (E-RUN-002)"
+            f"{selector.open_round}; give the key this journal was written with ({WrongKey.code})"
         )
     told: deque[Attempt] = deque(maxlen=UNTOLD)
     staff = _staff(config, journal, kept.attempts, told)
@@ -261,7 +275,8 @@ def _changing(config: LiveConfig, replayed: Replayed, opening: Opening, before: 
     if memory.opening.game != config.game:
         raise OtherGame(
             f"journal.path: {config.journal.path}: this journal is of {memory.opening.game}, the "
-            f"configuration says {config.game}; give the game a journal of its own (E-RUN-003)"
+            f"configuration says {config.game}; give the game a journal of its own "
+            f"({OtherGame.code})"
         )
     if differs(memory, opening):
         if memory.state.phase is not Phase.IDLE:

@@ -11,9 +11,9 @@ from typing import Final
 
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
-from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.daemon.linking import link_keys
+from controller.daemon.refusals import Refusal, refusal_of
 from controller.daemon.sealing import load_key
 from controller.daemon.start import sealing_key
 from controller.daemon.troubles import Trouble
@@ -53,6 +53,11 @@ def keys(config: LiveConfig, without: Collection[str] = ()) -> Iterator[Trouble]
     yield from _opened(config, {name: one for name, one in OPENED.items() if name not in without})
 
 
+def refused(config: LiveConfig, without: Collection[str]) -> Iterator[tuple[str, Refusal]]:
+    """The same with exit codes, each with the key that it is about, in the order of the start."""
+    yield from _refused(config, {name: one for name, one in OPENED.items() if name not in without})
+
+
 def handed_over(config: LiveConfig, files: Mapping[str, Path]) -> tuple[list[Trouble], Pair | None]:
     """What systemd reads as root, read in the same way; the second are the link's keys."""
     pairs: list[Pair] = []
@@ -69,12 +74,16 @@ def handed_over(config: LiveConfig, files: Mapping[str, Path]) -> tuple[list[Tro
 def _opened(
     config: LiveConfig, openers: Mapping[str, Callable[[LiveConfig], object]]
 ) -> Iterator[Trouble]:
+    for about, refusal in _refused(config, openers):
+        for problem in refusal.problems:
+            yield Trouble(problem.code, about, "stopped", problem.text)
+
+
+def _refused(
+    config: LiveConfig, openers: Mapping[str, Callable[[LiveConfig], object]]
+) -> Iterator[tuple[str, Refusal]]:
     for about, open_it in openers.items():
         try:
             open_it(config)
-        except ConfigError as error:
-            for problem in error.problems:
-                yield Trouble(problem.code, about, "stopped", problem.text)
         except (UnderfeltError, KeyFileError) as error:
-            code = str(getattr(error, "code", ""))
-            yield Trouble(code, about, "stopped", str(error).removesuffix(f" ({code})"))
+            yield about, refusal_of(error, about)

@@ -43,6 +43,8 @@ class RecordError(UnderfeltError, ValueError):
 class SettingsError(UnderfeltError, ValueError):
     """Settings that cannot open a table: exit 78. Each problem is (code, key, text)."""
 
+    exit_code = 78
+
     def __init__(self, problems: list[tuple[str, str, str]]) -> None:
         super().__init__("\n".join(f"{key}: {text} ({code})" for code, key, text in problems))
         self.code = problems[0][0]

@@ -144,8 +144,7 @@ def test_registers_and_keys_are_opened_as_the_start_does(
         (run / name).chmod(0o400)
         exit_code, said = codes(capsys, config_command.run, "check", run / "table.toml")
         refused, told = codes(capsys, table_command.run, "--config", run / "table.toml")
-        assert exit_code == 78, name
-        assert refused != 0, name
+        assert exit_code == refused != 0, name
         assert said == told, name
         broken += 1
     assert broken >= 3

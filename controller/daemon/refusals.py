@@ -1,0 +1,65 @@
+"""Why a table does not start: text, exit code and problems, the same for everyone who asks."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from controller.cli import EX_DATAERR, EX_NOINPUT, EX_NOPERM
+from controller.config import ConfigError
+from controller.config.errors import Problem
+from controller.rules.errors import SettingsError, UnderfeltError
+from record.journal import JournalError
+from record.link.keys import KeyFileError
+
+EX_TEMPFAIL: Final = 75
+REFUSED: Final = (UnderfeltError, JournalError, KeyFileError, OSError, MemoryError)
+"""What loading a configuration and starting a table can raise."""
+UNREADABLE: Final = "E-CFG-011"
+EXHAUSTED: Final = "E-RUN-004"
+
+
+class Refusal(NamedTuple):
+    text: str
+    """With its code; a line for each problem."""
+    exit_code: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def code(self) -> str:
+        return self.problems[0].code
+
+
+def refusal_of(error: BaseException, about: str = "file") -> Refusal:
+    """Of one of ``REFUSED``. ``about`` is the key of the configuration that it belongs to."""
+    if isinstance(error, ConfigError):
+        return Refusal(str(error), error.exit_code, tuple(error.problems))
+    if isinstance(error, SettingsError):
+        found = tuple(Problem(*problem) for problem in error.problems)
+        return Refusal(str(error), error.exit_code, found)
+    if isinstance(error, UnderfeltError | JournalError | KeyFileError):
+        exit_code = getattr(error, "exit_code", EX_DATAERR)
+        problem = Problem(error.code, about, str(error).removesuffix(f" ({error.code})"))
+        return Refusal(str(error), exit_code, (problem,))
+    match error:
+        case FileNotFoundError():
+            return _system(error, about, UNREADABLE, EX_NOINPUT, "no such file")
+        case PermissionError():
+            said = f"{error.strerror}; underfelt doctor, as root, says what is needed"
+            return _system(error, about, UNREADABLE, EX_NOPERM, said)
+        case IsADirectoryError() | NotADirectoryError():
+            return _system(error, about, UNREADABLE, EX_NOINPUT, str(error.strerror))
+        case _:
+            return exhausted(error, about)
+
+
+def exhausted(error: BaseException, about: str = "file") -> Refusal:
+    """No descriptor, no memory: the journal is as it was at the last sync."""
+    said = (isinstance(error, OSError) and error.strerror) or "no memory"
+    said = f"{said}; the system gives out, try again"
+    return _system(error, about, EXHAUSTED, EX_TEMPFAIL, said)
+
+
+def _system(error: BaseException, about: str, code: str, exit_code: int, said: str) -> Refusal:
+    named = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+    problem = Problem(code, about, f"{named}{said}")
+    return Refusal(f"{named}{said} ({code})", exit_code, (problem,))
