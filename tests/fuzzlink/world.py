@@ -158,6 +158,8 @@ class Table:
         self.connect()
 
     def connect(self) -> None:
+        self.astray = False
+        """A broken hello may name another journal: what is acknowledged then is not of this one."""
         self.connections += 1
         self.peer, self.joined = f"{self.name}-{self.connections}".encode(), False
 
@@ -188,11 +190,12 @@ class Table:
         kind = message["t"]
         if "receipt" in message:
             self.receipt = message["receipt"]
-        if kind == "ack":
+        if kind == "ack" and not self.astray:
             self.acked[self.journal] = max(self.acked.get(self.journal, 0), message["n"])
         elif kind == "welcome":
             self.joined, self.halted = True, ""
-            assert message["n"] >= self.acked.get(self.journal, 0), "an acknowledged event is gone"
+            known = 0 if self.astray else self.acked.get(self.journal, 0)
+            assert message["n"] >= known, "an acknowledged event is gone"
         elif kind == "bye":
             self.joined = False
         elif kind == "refused":
@@ -283,6 +286,8 @@ class World:
 
     def send(self, table: Table, message: Any) -> None:
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
+        if b"hello" in data and table.journal.encode() not in data:
+            table.astray = True
         self.doors.line.waiting.append((table.peer, table.public, data))
 
     # --- people ----------------------------------------------------------------------------------
