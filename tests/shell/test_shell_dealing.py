@@ -85,9 +85,9 @@ def is_ready(sitting: Sitting) -> bool:
     return all(one["state"] == "ready" for one in sitting.status()["devices"].values())
 
 
-@pytest.fixture(scope="module")
-def shoe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sitting, Screen]]:
-    with at(tmp_path_factory.mktemp("shoe"), "mbs3-plain") as table:
+@pytest.fixture
+def shoe(tmp_path: Path) -> Iterator[tuple[Sitting, Screen]]:
+    with at(tmp_path, "mbs3-plain") as table:
         yield table
 
 

@@ -1,18 +1,16 @@
 """Two tables of different games play for one jackpot, with real processes and real sockets.
 
-A royal flush at one and a straight flush at the other are claimed while the server is busy, so that
-it takes both in the same instant. What is paid then depends on the policy for ties, and on which
-claim the server read first: a smaller share before the whole jackpot is locked at once, whatever
-the policy. Both ways are written down here.
+A royal flush at one and a straight flush at the other are claimed while the server's clock stands
+still, so that it takes both in the same instant. What is paid then depends on the policy for ties,
+and on which claim the server read first: a smaller share before the whole jackpot is locked at
+once, whatever the policy. Both ways are written down here.
 """
 
 from __future__ import annotations
 
 import json
 import signal
-import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,10 +23,7 @@ from link.ledger.terms import Pool, PoolTerms, Terms
 from link.server.means import SystemClock
 from link.server.orders import NewKey, RotateKey
 from link.store.contract import Store
-from record.journal.reader import records_from
-from record.link.events import Claimed
 from record.link.keys import load_public
-from record.link.outbox import OUTBOX, event_of
 from record.verify_evidence import verify
 from tests.e2e.table import LIMIT_S, configure, start, underfelt, wait_for
 from tests.link.client.files import with_link
@@ -57,17 +52,23 @@ flush, the meter afterwards."""
 
 
 class Busy(SystemClock):
-    """The server's clock. While it is held the server does nothing; then it stands still until both
-    claims are taken, so that they come in one millisecond however slow the machine is."""
+    """The server's clock. It stands still from the first claim to the second, so that both come in
+    one millisecond however slow the machine is."""
 
     def __init__(self) -> None:
-        self.free = threading.Event()
-        self.free.set()
-        self.stands = 0
+        self.claims: Callable[[], int] = lambda: 0
+        self.last = super().now_ms(), super().mono_ms()
 
     def now_ms(self) -> int:
-        assert self.free.wait(LIMIT_S)
-        return self.stands or super().now_ms()
+        return self._both()[0]
+
+    def mono_ms(self) -> int:
+        return self._both()[1]
+
+    def _both(self) -> tuple[int, int]:
+        if self.claims() != 1:
+            self.last = super().now_ms(), super().mono_ms()
+        return self.last
 
 
 class Table:
@@ -87,12 +88,6 @@ class Table:
         key = NewKey(name, load_public(self.run / "link.pub"))
         assert live.order(RotateKey(key), "a.kim", "m.ng")["ok"]
         self.daemon = start("table", "--config", str(self.config))
-
-    def claimed(self) -> bool:
-        if not (self.run / "journal").is_dir():
-            return False
-        rows = [event_of(r) for r in records_from(self.run / "journal", 0) if r.kind == OUTBOX]
-        return any(isinstance(event.body, Claimed) for event in rows)
 
     def round(self) -> dict[str, Any]:
         """The round's result, which `underfelt settle` finds too."""
@@ -156,6 +151,12 @@ def awards_of(live: Live) -> dict[str, dict[str, Any]]:
     return {row["hand"]: row for row in live.ask("awards")["awards"]}
 
 
+def claims_of(live: Live) -> int:
+    """For the server's own thread."""
+    floor = live.server.floor
+    return 0 if floor is None else len(floor.ledger.state.awards)
+
+
 def pay(live: Live, award: str) -> None:
     """Deck and hand are checked, two people with different roles approve, the money goes out."""
     for order, person in (
@@ -182,16 +183,12 @@ def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: P
     clock = Busy()
     with house_of(tmp_path, "mbs3", "mega") as house:
         live = house.start(pools=(pool(ties),), clock=clock, beat_ms=1_000)
+        clock.claims = lambda: claims_of(live)
         with tables_of(house, live) as (royal, straight):
             wagered = {"mbs3": 1, "mega": 2}  # and what it wants drawn
             live.until(lambda: watermarks(live) == wagered, LIMIT_S)
             assert live.meter() == FULL
-            clock.free.clear()
-            live.until(lambda: royal.claimed() and straight.claimed(), LIMIT_S)
-            clock.stands = time.time_ns() // 1_000_000
-            clock.free.set()
             live.until(lambda: len(awards_of(live)) == 2, LIMIT_S)
-            clock.stands = 0
             live.until(
                 lambda: [a["state"] for a in awards_of(live).values()] == ["locked"] * 2, LIMIT_S
             )
@@ -236,8 +233,8 @@ def check_evidence(house: House, award: dict[str, Any], table: Table) -> None:
 
 
 def check_store(store: Store) -> None:
-    """Both claims came before a round was over; nothing lost or made in any account."""
+    """Both claims came in one instant; nothing lost or made in any account."""
     store.check()
-    events = list(store.events())
-    first, second = (at for at, row in enumerate(events) if b'"what":"claimed"' in row.body)
-    assert not any(b'"what":"round"' in row.body for row in events[first:second])
+    claims = [row.received_ms for row in store.events() if b'"what":"claimed"' in row.body]
+    assert len(claims) == 2
+    assert len(set(claims)) == 1
