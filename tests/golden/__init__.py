@@ -1,0 +1,1 @@
+"""Files that earlier versions wrote, read by this one: see README.md."""
