@@ -22,10 +22,10 @@ from controller.daemon.typed import (
     Unhide,
     codec,
     take_fields,
-    words,
 )
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
+from controller.rules.engine.names import NAME_OF, WHATS
 from controller.rules.errors import shown
 from controller.table.credits import CreditDropped
 from controller.table.staff import SignedOn, TableCall
@@ -40,14 +40,6 @@ CREDIT_DROPPED: Final = "credit-dropped"
 NOT_JSON: Final = "E-ENT-001"
 OTHER_VERSION: Final = "E-ENT-002"
 UNKNOWN_KIND: Final = "E-ENT-003"
-
-WHATS: Final[Mapping[str, type[f.What]]] = {
-    words(name): kind
-    for name, kind in vars(f).items()
-    if isinstance(kind, type) and issubclass(kind, f.What) and kind is not f.What
-}
-"""Every kind of fact by its name on disk."""
-NAME_OF: Final[Mapping[type[f.What], str]] = {kind: name for name, kind in WHATS.items()}
 
 _OTHERS: Final[Mapping[str, type]] = {
     SIGNED_ON: SignedOn,

@@ -2,7 +2,8 @@
 
 A codec is built once per type. A hidden card never becomes JSON here: ``put`` asks the caller's
 ``hide`` for what stands in its place, ``take`` asks ``unhide`` for the card. Knows no kind of entry
-and no key.
+and no key. A field's name on disk is its name in the class (tests/golden/names.txt has all of
+them); the names of classes and of members of an enumeration are never on disk.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from controller.daemon.errors import BodyError
+from controller.rules import events as ev
 from controller.rules.cards import BY_NAME, NAMES, Card, HiddenCard
+from controller.rules.engine.names import NAME_OF
 from controller.rules.errors import shown
+from controller.rules.hands import HAND_BY_NAME, Hand
 
 Hide = Callable[[HiddenCard], Any]
 Unhide = Callable[[Any], HiddenCard]
@@ -37,9 +41,20 @@ def _bad(value: object, expected: str) -> BodyError:
     return BodyError(BAD_VALUE, "", f"{shown(value)}: expected {expected}")
 
 
-def words(name: str) -> str:
-    """``CommunityTurned`` as ``community turned``."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+_TAGS: Final[Mapping[type, str]] = {
+    **NAME_OF,
+    **{kind: name.replace("_", " ") for kind, name in ev.NAME_OF.items()},
+}
+_MEMBERS: Final[Mapping[type[Enum], Mapping[str, Enum]]] = {Hand: HAND_BY_NAME}
+"""Enumerations whose values are numbers, by their names on disk."""
+
+
+def tag_of(kind: type) -> str:
+    """What ``is`` says of a class that stands beside others; never its own name."""
+    try:
+        return _TAGS[kind]
+    except KeyError:
+        raise TypeError(f"{kind!r} has no name on disk") from None
 
 
 def no_hidden_card(_: object) -> HiddenCard:
@@ -115,10 +130,10 @@ def _literal(choices: tuple[Any, ...]) -> Callable[[Any, Unhide], Any]:
 
 
 def _enum(kind: type[Enum]) -> Codec:
-    names = {
-        m: m.value if isinstance(m.value, str) else m.name.lower().replace("_", " ") for m in kind
-    }
-    table = {name: member for member, name in names.items()}
+    table = _MEMBERS.get(kind) or {member.value: member for member in kind}
+    if not all(isinstance(name, str) for name in table):
+        raise TypeError(f"{kind!r} has no names on disk")
+    names = {member: name for name, member in table.items()}
     return Codec(lambda v, _: names[v], lambda v, _: _one_of(v, table))
 
 
@@ -128,7 +143,7 @@ def _union(args: tuple[Any, ...]) -> Codec:
     if len(rest) == 1:
         inner = codec(rest[0])
     else:
-        kinds = {words(kind.__name__): kind for kind in rest}
+        kinds = {tag_of(kind): kind for kind in rest}
         inner = tagged("is", kinds)
     if len(rest) == len(args):
         return inner

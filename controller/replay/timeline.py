@@ -26,6 +26,7 @@ from controller.replay.words import Said
 from controller.rules.cards import NAMES, Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.deal import next_place
+from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.state import Archive, Phase, TableState
 from controller.table.credits import CreditDropped
 from controller.table.staff import SignedOn, TableCall
@@ -440,7 +441,7 @@ def _dealt_to(fact: f.Fact, step: Stepped | None) -> frozenset[int]:
 
 
 def _marks(what: f.What, step: Stepped | None) -> frozenset[str]:
-    marks = {words.named(type(what))}
+    marks = {NAME_OF[type(what)]}
     match what:
         case f.BetsOpened():
             marks.add("opening")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from controller.rules import events as ev
+from controller.rules import rulings as r
 from controller.rules.cards import NAMES, Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -29,6 +30,17 @@ SPOTS: Final = {
     "rapid_fire": "Rapid Fire", "hedge": "Hedge", "ante": "the ante", "play": "the play wager",
     "pot": "the pot", "progressive": "the progressive",
 }  # fmt: skip
+RULINGS: Final[Mapping[type, str]] = {
+    r.VoidRound: "void round",
+    r.AskSupervisor: "ask supervisor",
+    r.VoidHand: "void hand",
+    r.HoldSeat: "hold seat",
+    r.RefusePart: "refuse part",
+    r.KeepLive: "keep live",
+    r.RideFrom: "ride from",
+    r.CorrectTo: "correct to",
+    r.Forfeit: "forfeit",
+}
 
 
 class Said(NamedTuple):
@@ -385,11 +397,6 @@ def _ruled(event: ev.Event, state: TableState) -> list[Said]:
     if not found:
         return [Said(said)]
     return [
-        Said(f"{said}: {named(type(one))}", str(getattr(one, "clause", None) or ""))
+        Said(f"{said}: {RULINGS[type(one)]}", str(getattr(one, "clause", None) or ""))
         for one in found
     ]
-
-
-def named(kind: type) -> str:
-    """``VoidRound`` as ``void round``."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()

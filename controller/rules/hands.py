@@ -33,7 +33,11 @@ class Hand(IntEnum):
     ROYAL_FLUSH = 9
 
 
-HAND_NAMES: Final[tuple[str, ...]] = tuple(h.name.lower().replace("_", " ") for h in Hand)
+HAND_NAMES: Final[tuple[str, ...]] = (
+    "high card", "one pair", "two pair", "three of a kind", "straight", "flush", "full house",
+    "four of a kind", "straight flush", "royal flush",
+)  # fmt: skip
+"""In records, settings and on the link; whatever the members are called."""
 HAND_BY_NAME: Final[dict[str, Hand]] = {HAND_NAMES[h]: h for h in Hand}
 
 TEN: Final = 8
@@ -168,9 +172,9 @@ class ThreeHand(IntEnum):
     STRAIGHT_FLUSH = 5
 
 
-THREE_HAND_NAMES: Final[tuple[str, ...]] = tuple(
-    h.name.lower().replace("_", " ") for h in ThreeHand
-)
+THREE_HAND_NAMES: Final[tuple[str, ...]] = (
+    "high card", "pair", "flush", "straight", "three of a kind", "straight flush",
+)  # fmt: skip
 THREE_STRENGTHS: Final = 741
 
 _THREE_STRAIGHTS: Final = (

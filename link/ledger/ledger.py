@@ -388,7 +388,7 @@ class Ledger:
             _given.decode(body)  # what cannot be read again is not recorded
         except msgspec.ValidationError as error:
             said = why(error, body, Given)
-            raise PoolError("E-POOL-002", f"{type(order).__name__.lower()}: {said}") from None
+            raise PoolError("E-POOL-002", f"{o.what_of(order)}: {said}") from None
         state.at_ms = at_ms
         replies = carry_out(state, order, by, self._sealer)
         state.last_order += 1

@@ -270,8 +270,13 @@ OWN: Final = (Open, Link, Draw, Select, LockTies, Propose, Halt, Alarm, Office, 
 """The server gives these itself."""
 
 
+def what_of(order: Order) -> str:
+    """Its name on disk and to people."""
+    return str(order.__struct_config__.tag)
+
+
 def check_people(order: Order, people: tuple[Person, ...]) -> None:
-    what = type(order).__name__.lower()
+    what = what_of(order)
     if isinstance(order, OWN):
         raise PoolError("E-POOL-029", f"{what} is not an order of people")
     wanted = 2 if isinstance(order, TWO_PEOPLE) else 1

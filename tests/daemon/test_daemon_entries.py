@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import tomllib
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.daemon.entries import ENTRY_KINDS, NAME_OF, WHATS, decode_entry, encode_entry
+from controller.daemon.entries import ENTRY_KINDS, decode_entry, encode_entry
 from controller.daemon.errors import BodyError, SealError
 from controller.daemon.sealing import CardSealer, Sealed, TableKey
+from controller.daemon.typed import codec
 from controller.rules.cards import NAMES, HiddenCard, PublicMoment, reveal
 from controller.rules.engine import facts as f
+from controller.rules.engine.names import NAME_OF, WHATS
 from controller.table.credits import CreditDropped
 from controller.table.staff import SignedOn, TableCall
 from tests.daemon.desk import cards
@@ -94,6 +98,19 @@ def test_every_kind_of_fact_has_a_name() -> None:
         found |= {kind.__name__ for kind in rest}
     assert {kind.__name__ for kind in NAME_OF} == found
     assert len(WHATS) == len(NAME_OF) == 71
+
+
+def test_a_type_without_a_written_name_gets_no_codec() -> None:
+    """Its own name would stand on disk, and a rename would change that."""
+
+    @dataclass(frozen=True, slots=True)
+    class Unnamed:
+        seat: int
+
+    with pytest.raises(TypeError, match="no name on disk"):
+        codec(f.CountFound | Unnamed)
+    with pytest.raises(TypeError, match="no names on disk"):
+        codec(IntEnum("Numbered", ["ONE", "TWO"]))
 
 
 def test_every_field_of_every_kind_is_in_a_vector() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controller.commands import journal as journal_command
-from controller.daemon.entries import ENTRY_KINDS, WHATS, decode_entry, encode_entry
+from controller.daemon.entries import ENTRY_KINDS, decode_entry, encode_entry
 from controller.daemon.framelog import read_frames
 from controller.daemon.frames import FrameFolder
 from controller.daemon.replay import Replayed, replay
@@ -18,6 +18,7 @@ from controller.daemon.sealing import CardSealer, Sealed
 from controller.daemon.standing import ROUND, STANDING, Opening, StateDigest, round_body, take_round
 from controller.daemon.typed import no_hidden_card
 from controller.rules.cards import HiddenCard
+from controller.rules.engine.names import WHATS
 from record import verify_journal
 from record.journal import Journal, Record
 from record.journal.reader import JournalReader

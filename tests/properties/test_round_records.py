@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from controller.croupier import SUPERVISOR
-from controller.daemon.entries import NAME_OF
 from controller.rules.cards import DECK
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.owed import phase_of
 from controller.rules.engine.settlement import KEPT_ROUNDS

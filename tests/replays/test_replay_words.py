@@ -6,14 +6,19 @@ from typing import get_args
 
 import pytest
 
-from controller.daemon.entries import WHATS
 from controller.replay import words
 from controller.rules.cards import BY_NAME
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.names import WHATS
+from controller.rules.rulings import Ruling
 
 CARDS = {f.CardDrawn, f.PacketDispensed}
 """Told by the timeline, which knows what is public."""
+
+
+def test_every_ruling_has_its_words() -> None:
+    assert set(words.RULINGS) == set(get_args(Ruling))
 
 
 def test_every_fact_has_words() -> None:

@@ -1,7 +1,7 @@
 """A reading as a row for whoever watches: no card, no digit of a PIN.
 
 Every kind of reading is listed with the fields that may be told; a kind that is not listed is told
-by its name alone.
+as ``other``.
 """
 
 from __future__ import annotations
@@ -33,29 +33,31 @@ from drivers.readings import (
     TagOnTwoSpots,
 )
 
+UNLISTED: Final = ("other", ())
 DIGIT: Final = "digit"
 """Stands for any digit key: it may be one of a PIN."""
-_TOLD: Final[Mapping[type, tuple[str, ...]]] = {
-    AntennaFailed: ("antenna", "code"),
-    SpotSettled: ("antenna", "tags"),
-    SpotMoving: ("antenna",),
-    SpotLost: ("antenna", "code"),
-    TagOnTwoSpots: ("tag", "antennas"),
-    SweepAgreed: ("number", "uncertain"),
-    CardRead: ("draw_no",),
-    PacketRead: ("packet_no", "deck"),
-    CardEvent: ("kind", "number", "count", "expected", "result", "deck"),
-    MetersRead: ("meters",),
-    KeyPressed: ("key",),
-    SwitchRead: ("name", "on"),
-    CreditOffered: ("seat", "number"),
-    CreditTaken: ("seat", "number"),
-    CreditReturned: ("seat", "number"),
-    Shown: ("content",),
-    SupplyRead: ("flags",),
-    StateReported: ("state", "reason"),
-    DeviceIdentified: ("identity",),
+_TOLD: Final[Mapping[type, tuple[str, tuple[str, ...]]]] = {
+    AntennaFailed: ("AntennaFailed", ("antenna", "code")),
+    SpotSettled: ("SpotSettled", ("antenna", "tags")),
+    SpotMoving: ("SpotMoving", ("antenna",)),
+    SpotLost: ("SpotLost", ("antenna", "code")),
+    TagOnTwoSpots: ("TagOnTwoSpots", ("tag", "antennas")),
+    SweepAgreed: ("SweepAgreed", ("number", "uncertain")),
+    CardRead: ("CardRead", ("draw_no",)),
+    PacketRead: ("PacketRead", ("packet_no", "deck")),
+    CardEvent: ("CardEvent", ("kind", "number", "count", "expected", "result", "deck")),
+    MetersRead: ("MetersRead", ("meters",)),
+    KeyPressed: ("KeyPressed", ("key",)),
+    SwitchRead: ("SwitchRead", ("name", "on")),
+    CreditOffered: ("CreditOffered", ("seat", "number")),
+    CreditTaken: ("CreditTaken", ("seat", "number")),
+    CreditReturned: ("CreditReturned", ("seat", "number")),
+    Shown: ("Shown", ("content",)),
+    SupplyRead: ("SupplyRead", ("flags",)),
+    StateReported: ("StateReported", ("state", "reason")),
+    DeviceIdentified: ("DeviceIdentified", ("identity",)),
 }
+"""The name of each reading in an answer, and the fields that are told of it."""
 _NAMED_AFTER: Final = (SpotSettled, SpotMoving, SpotLost)
 
 
@@ -64,12 +66,13 @@ def row_of(reading: object) -> dict[str, Any] | None:
     kind = type(reading)
     if kind is AntennaRead:
         return None
-    told = {name: _plain(getattr(reading, name)) for name in _TOLD.get(kind, ())}
+    called, fields = _TOLD.get(kind, UNLISTED)
+    told = {name: _plain(getattr(reading, name)) for name in fields}
     if isinstance(reading, KeyPressed) and reading.key.isdecimal():
         told["key"] = DIGIT
     return {
         "device": _device(reading),
-        "reading": kind.__name__,
+        "reading": called,
         "at_us": getattr(reading, "at_us", 0),
         **told,
     }

@@ -13,6 +13,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY, MEASURED_ONLY
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.effects import Refused
+from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.phases import ANYWHERE, TABLE
 from controller.rules.engine.settlement import DISPUTE
 from controller.rules.engine.state import TableState
@@ -25,7 +26,7 @@ def step(state: TableState, fact: f.Fact) -> Step:
         return state, (_refused(state, *why),)
     handler = TABLE[state.rules.book.family].get(state.phase, {}).get(kind) or ANYWHERE.get(kind)
     if handler is None:
-        return state, (Refused(f"{_words(kind)}: not while {state.phase.value}", clause),)
+        return state, (Refused(f"{NAME_OF[kind]}: not while {state.phase.value}", clause),)
     try:
         after, effects = handler(state, fact.what, fact)
     except Refusal as refusal:
@@ -66,15 +67,10 @@ def _refused(state: TableState, reason: str, clause: str) -> Refused:
     return Refused(reason, clause if own else HOUSE_RULE)
 
 
-def _words(kind: type[f.What]) -> str:
-    """``CommunityTurned`` as ``community turned``."""
-    return "".join(f" {c.lower()}" if c.isupper() else c for c in kind.__name__).strip()
-
-
 def _unauthorised(fact: f.Fact) -> tuple[str, str] | None:
     kind = type(fact.what)
     if kind in MEASURED_ONLY and not isinstance(fact.by, f.Measured):
-        return f"{_words(kind)} is measured, not declared", "NSW-5.7"
+        return f"{NAME_OF[kind]} is measured, not declared", "NSW-5.7"
     needed = AUTHORITY.get(kind)
     if needed is None:
         return None
@@ -82,4 +78,4 @@ def _unauthorised(fact: f.Fact) -> tuple[str, str] | None:
     if isinstance(fact.by, f.Declared) and fact.by.role in roles:
         return None
     listed = " or ".join(sorted(role.value for role in roles))
-    return f"{_words(kind)} needs a {listed}", clause
+    return f"{NAME_OF[kind]} needs a {listed}", clause
