@@ -98,14 +98,14 @@ def _walk(hint: Any, path: str, above: tuple[Any, ...] = ()) -> Iterator[str]:
     if origin is Annotated:
         yield from _walk(args[0], path, above)
     elif origin is Literal:
-        yield f"{path} = {' | '.join(map(str, args))}"
+        yield from (f"{path} = {value}" for value in args)
     elif origin in (Union, UnionType):
         yield from _union(args, path, above)
     elif isinstance(origin, type):
         for number, inner in enumerate(one for one in args if one is not Ellipsis):
             yield from _walk(inner, f"{path}[{number}]" if len(args) > 1 else f"{path}[]", above)
     elif isinstance(hint, type) and issubclass(hint, Enum):
-        yield f"{path} = {' | '.join(_enum(hint))}"
+        yield from (f"{path} = {value}" for value in _enum(hint))
     elif isinstance(hint, type):
         yield from _struct(hint, path, (*above, hint))
 
