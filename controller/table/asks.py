@@ -53,6 +53,8 @@ class Ask:
     """Another seat that line 3 speaks of, with ``cents`` and the spot ``of``."""
     cents: int = 0
     of: str = ""
+    offer: str = ""
+    """Line 1 instead of a notice: what the seat asked now should know before it decides."""
     answers: tuple[str, ...] = ()
     parts: tuple[tuple[str, int], ...] = ()
     lamp: str = ""

@@ -33,6 +33,7 @@ from controller.table.asks import Around, Ask, with_key
 from controller.table.pays import bonus_due
 from controller.table.spots import Spot
 
+TAKE: Final = "act or take"
 _DEALS: Final = (Phase.LOCKED, Phase.DEALING, Phase.DRAW)
 
 
@@ -236,12 +237,13 @@ def _action(state: TableState) -> Ask:
         keys = ("CHIPS", "FOLD")
     else:
         return Ask("play bet", ("CHIPS",), number, spot="play", amount=ante)
+    alone = takes_by_folding(state)
     if bonus := bonus_due(state):
         seat, spot, pays = bonus
-        code = "bonus pay" if pays else "bonus collect"
-        return Ask(code, keys, number, spot="play", amount=ante, about=seat, cents=pays, of=spot)
-    code = "act or take" if takes_by_folding(state) else "act"
-    return Ask(code, keys, number, spot="play", amount=ante)
+        code, offer = "bonus pay" if pays else "bonus collect", TAKE if alone else ""
+        return Ask(code, keys, number, spot="play", amount=ante, about=seat, cents=pays, of=spot,
+                   offer=offer)  # fmt: skip
+    return Ask(TAKE if alone else "act", keys, number, spot="play", amount=ante)
 
 
 # --- standing still ----------------------------------------------------------------------------

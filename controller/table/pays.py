@@ -88,6 +88,6 @@ def bonus_due(state: TableState) -> tuple[int, str, int] | None:
     for seat in record.seats:
         for spot, wager in settle_bonus_wagers(record, seat, dealer).items():
             untouched = reading(state, seat.seat, spot) == seat.wagers.get(spot)
-            if wager["status"] != "supervisor" and untouched:
+            if wager["status"] not in ("supervisor", "push") and untouched:
                 return seat.seat, spot, int(wager["win"] or 0)
     return None

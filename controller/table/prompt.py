@@ -51,13 +51,15 @@ class Prompter:
 
     def lines(self, state: TableState, ask: Ask, said: Said) -> Lines:
         last = " ".join(("ENTER", "CLEAR") if said.entry is not None else ask.keys)
-        first = self._first(state, said.notice)
+        first = self._first(state, ask, said.notice)
         found = (first, self._second(ask), self._third(ask, said), last)
         one, two, three, four = (line[:COLUMNS] for line in found)
         return one, two, three, four
 
-    def _first(self, state: TableState, notice: Notice | None) -> str:
-        """A notice stands over the question, never in its place; a stop lets it wait."""
+    def _first(self, state: TableState, ask: Ask, notice: Notice | None) -> str:
+        """A notice is shown above the question, never in its place; stop and offer come first."""
+        if ask.offer:
+            return self.texts["ask"][ask.offer]
         if notice is not None and state.frozen is None:
             return self.notice(notice)
         word = self.texts["state"][state.phase.value]
