@@ -45,6 +45,19 @@ def test_every_engine_clause_can_be_switched_off() -> None:
     assert [c for c in switched if c not in CLAUSES] == []
 
 
+def test_the_mutants_of_a_clause_cover_all_its_tests() -> None:
+    shown, mutants = marked_tests(), load_mutants()
+    names = {t.rpartition("::")[2] for tests in shown.values() for t in tests}
+    assert [t for m in mutants for t in m.tests if t not in names] == []
+    missed = [
+        (clause, test)
+        for clause in sorted({c for m in mutants for c in m.clauses})
+        for test in shown.get(clause, [])
+        if not any(clause in m.clauses and m.must_kill(test) for m in mutants)
+    ]
+    assert missed == []
+
+
 def test_every_mutant_still_fits_its_rule() -> None:
     stale = [m.name for m in load_mutants() if (ROOT / m.file).read_text("utf-8").count(m.old) != 1]
     assert stale == []
