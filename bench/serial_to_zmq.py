@@ -37,18 +37,18 @@ import controller.table
 from bench.common import Target, print_ratios, verdict, versions
 from bench.journal import NoSync
 from controller.croupier import Croupier
-from controller.daemon.memory import Memory
 from controller.daemon.runtime import Runtime
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer, TableKey
-from controller.daemon.standing import Opening
 from controller.daemon.start import wall_ms
 from controller.daemon.writer import Writer
+from controller.history.memory import Memory
+from controller.history.scribe import Scribe
+from controller.history.sealing import CardSealer, TableKey
+from controller.history.selection.selector import Selector
+from controller.history.snapshot import Opening
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import TableState
-from controller.selection.selector import Selector
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
 from controller.table.staff import NoRegister

@@ -91,7 +91,7 @@ def _main(arguments: list[str]) -> int:
         print(usage(), end="")
         return EX_OK if arguments else EX_USAGE
     if arguments[0] == "--version":
-        from controller import __version__
+        from record import __version__
 
         print(f"underfelt {__version__}")
         return EX_OK

@@ -246,7 +246,7 @@ def pages() -> dict[str, str]:
         "docs/protocols/link.schema.json": link_schema(),
         "docs/operations/shell.md": shell_page(),
         "docs/protocols/faults.md": faults_page(),
-        "controller/daemon/faults.toml": catalogue(),
+        "controller/faults/faults.toml": catalogue(),
         "docs/completion/underfelt.bash": completion(),
         **{f"docs/man/{name}": text for name, text in manual().items()},
     }

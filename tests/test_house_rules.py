@@ -22,8 +22,18 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
     "controller.floor": ("controller", "record"),
     "controller.floor.sign": ("record", "zmq"),
-    "controller.gamingday": (
-        "controller.gamingday",
+    "controller.history": (
+        "controller.history",
+        "controller.rules",
+        "record",
+        "drivers.base",
+        "drivers.cards",
+        "drivers.readings",
+        "msgspec",
+        "nacl",
+    ),
+    "controller.history.gamingday": (
+        "controller.history.gamingday",
         "record.rounds",
         "record.shape",
         "record.words",
@@ -57,6 +67,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "drivers.layout",
         "record.words",
     ),
+    # Keys are opened here for every command that needs them.
+    "controller.config.keys": ("controller.config", "controller.history", "record.link.keys"),
     "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
     "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),
     "controller.chips": (
@@ -84,6 +96,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 }
 
 
+NEVER: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("controller.replay", "controller.evidence", "controller.bundle", "controller.doctor"),
+    ("controller.daemon",),
+)
+"""Whoever reads a journal needs no daemon: what it means stands in controller.history."""
+
+
 def python_files(*packages: str) -> Iterator[Path]:
     for package in packages:
         yield from sorted((ROOT / package).rglob("*.py"))
@@ -108,6 +127,10 @@ def allowed(module: str) -> tuple[str, ...]:
     return MAY_IMPORT[max(fitting, key=len)]
 
 
+def never(module: str) -> tuple[str, ...]:
+    return next((names for package, names in NEVER.items() if under(module, package)), ())
+
+
 def under(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
@@ -122,6 +145,9 @@ def test_imports_go_one_way(path: Path) -> None:
         if name.split(".")[0] in STANDARD:
             continue
         assert any(under(name, package) for package in allowed(module)), f"{module} imports {name}"
+        assert not any(under(name, package) for package in never(module)), (
+            f"{module} imports {name}"
+        )
 
 
 def test_the_import_rule_can_fail() -> None:
@@ -129,6 +155,9 @@ def test_the_import_rule_can_fail() -> None:
     assert "controller" not in allowed("link.server")
     assert "zmq" not in allowed("controller.link.session")
     assert allowed("hw_sim.devices.shoe") == ("hw_sim",)
+    assert "controller.daemon" not in allowed("controller.history.replay")
+    assert never("controller.replay.timeline") == ("controller.daemon",)
+    assert never("controller.replays") == ()
 
 
 RULES = list(python_files("controller/rules"))

@@ -15,18 +15,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from controller import __version__
 from controller.bundle.guard import Guard
 from controller.bundle.redact import frame_row, log_lines, record_row
 from controller.config import ConfigError
 from controller.config.live import LiveConfig, line_kinds, load_live
 from controller.config.options import Secret
-from controller.daemon.errors import FrameLogError
-from controller.daemon.framelog import LoggedFrame, read_frames
-from controller.daemon.frames import FOLDER, FrameFolder
-from controller.daemon.identity import opened_body, program_files
-from controller.daemon.service import ask
 from controller.doctor.examine import examine
+from controller.history.errors import FrameLogError
+from controller.history.framelog import LoggedFrame, read_frames
+from controller.history.identity import opened_body, program_files
+from controller.shell.client import ask
+from record import __version__
+from record.frame_files import FOLDER, FrameFolder
 from record.journal import JournalError
 from record.journal.reader import JournalReader
 from record.words import counted

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from controller.daemon.framelog import LoggedFrame
+from controller.history.framelog import LoggedFrame
 from record.journal import Record
 
 Row = dict[str, Any]

@@ -22,8 +22,8 @@ from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
-from controller.daemon.refusals import Refusal, refusal_of
 from controller.doctor.trial import not_today, of_others, refused_by_files
+from controller.faults.refusals import Refusal, refusal_of
 from controller.rules.settings import ALL
 from record.arguments import Arguments
 from record.words import counted, did_you_mean
@@ -243,7 +243,7 @@ def _declare_key(parser: argparse.ArgumentParser) -> None:
 
 def _key(arguments: argparse.Namespace) -> Answer:
     """The key is made here and shown nowhere."""
-    from controller.daemon.sealing import key_line
+    from controller.config.keys import key_line
 
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import EX_OK
-from controller.daemon.troubles import MARKS, Trouble, ill
 from controller.doctor.examine import Examined, examine
+from controller.faults.troubles import MARKS, Trouble, ill
 from record.arguments import Arguments, add_config
 from record.places import TABLE
 from record.words import counted

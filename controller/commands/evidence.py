@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from controller.cli import EX_DATAERR, EX_OK, EX_USAGE
-from controller.daemon.errors import FrameLogError, TableKeyError
-from controller.daemon.sealing import load_key
+from controller.config.keys import load_key
 from controller.evidence.clock import Clock
 from controller.evidence.errors import EvidenceError
 from controller.evidence.frames import frame_rows
 from controller.evidence.pack import write
 from controller.evidence.parts import Parts
 from controller.evidence.table import claim_in, table_half
+from controller.history.errors import FrameLogError, TableKeyError
 from record.arguments import Arguments, add_config
 from record.journal import JournalError
 from record.places import LINK

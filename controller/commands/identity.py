@@ -6,17 +6,17 @@ import json
 import sys
 from typing import Final
 
-from controller import __version__
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
-from controller.daemon.identity import (
+from controller.history.identity import (
     opened_body,
     platform_files,
     platform_hash,
     program_files,
     program_hash,
 )
+from record import __version__
 from record.arguments import Arguments, add_config
 from record.places import TABLE
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
-from controller.gamingday import fold, report
-from controller.gamingday.sheet import Day
+from controller.history.gamingday import fold, report
+from controller.history.gamingday.sheet import Day
 from record.journal import Record
 from record.journal.reader import JournalReader
 

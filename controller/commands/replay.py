@@ -14,11 +14,11 @@ from typing import Final
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands.replay_logs import read_logs
 from controller.config import ConfigError
+from controller.config.keys import load_key
 from controller.config.live import line_kinds, load_live
-from controller.daemon.errors import SealError, TableKeyError
-from controller.daemon.frames import FOLDER
-from controller.daemon.replay import NO_START as REFERS_BACK
-from controller.daemon.sealing import CardSealer, TableKey, load_key
+from controller.history.errors import SealError, TableKeyError
+from controller.history.replay import NO_START as REFERS_BACK
+from controller.history.sealing import CardSealer, TableKey
 from controller.replay import screen
 from controller.replay.closed import closed_cards
 from controller.replay.compare import compare
@@ -30,6 +30,7 @@ from controller.replay.player import Player
 from controller.replay.screen import COLUMNS
 from controller.replay.timeline import Moment, Timeline, build
 from record.arguments import Arguments, add_config
+from record.frame_files import FOLDER
 from record.journal import JournalCorrupt, JournalError, Record
 from record.journal.reader import JournalReader
 from record.places import TABLE

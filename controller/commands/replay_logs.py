@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from controller.daemon.errors import FrameLogError
-from controller.daemon.framelog import DATA_MAX, LoggedFrame, log_id_of, read_frames, times_us
-from controller.daemon.frames import FrameFolder
-from controller.daemon.sealing import TableKey
+from controller.history.errors import FrameLogError
+from controller.history.framelog import DATA_MAX, LoggedFrame, log_id_of, read_frames, times_us
+from controller.history.sealing import TableKey
 from controller.replay.frames import Log, Windows, windows
 from controller.replay.timeline import Timeline
+from record.frame_files import FrameFolder
 
 
 @dataclass

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
+from controller.config.keys import link_keys
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
-from controller.daemon.linking import identity_of, link_keys
+from controller.daemon.linking import identity_of
 from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
 from controller.link.session import Head

@@ -72,7 +72,7 @@ def _socket(options: Any) -> Path | int:
 def _packed(config: str) -> dict[str, Any]:
     # The daemon has said that he may; what he may read, the system decides.
     from controller.bundle.make import CODE, CannotWrite, make
-    from controller.daemon.catalogue import said
+    from controller.faults.catalogue import said
 
     try:
         return make(Path(config))

@@ -11,8 +11,8 @@ from typing import Any, Final
 from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
-from controller.daemon.service import ask
-from controller.daemon.troubles import ill, troubles
+from controller.faults.troubles import ill, troubles
+from controller.shell.client import ask
 from record.arguments import Arguments, add_config
 from record.places import TABLE
 from record.words import counted

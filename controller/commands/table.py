@@ -27,14 +27,14 @@ from controller.daemon.logbook import Entry, LogKeeper, say
 from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
-from controller.daemon.refusals import REFUSED, Refusal, exhausted, refusal_of
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
 from controller.daemon.tamper import Sockets
-from controller.daemon.troubles import LOCKED_MODE
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
+from controller.faults.refusals import REFUSED, Refusal, exhausted, refusal_of
+from controller.faults.troubles import LOCKED_MODE
 from record.arguments import Arguments
 from record.private import keep_memory_private
 

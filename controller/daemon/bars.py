@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from controller.daemon.entries import load
+from controller.history.entries import load
 from drivers.cards.link import UNPROVED, CardDriver
 from drivers.rig import Rig
 

@@ -8,7 +8,7 @@ and says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from controller.config import ConfigError
@@ -16,8 +16,8 @@ from controller.config.live import LiveConfig
 from controller.config.options import When
 from controller.config.pending import Pending
 from controller.daemon.chosen import Chosen, chosen
-from controller.daemon.memory import Memory
-from controller.daemon.standing import Opening
+from controller.history.memory import Memory, reopen
+from controller.history.snapshot import Opening
 from controller.rules.errors import UnderfeltError
 
 CONFIGURATION: Final = "configuration"
@@ -31,26 +31,6 @@ WHAT_TO_DO: Final[Mapping[Verdict, str]] = {
 }
 _LIVE: Final = ("settings.", "display.", "policy.", "shell.")
 """What a running table can take; the parts behind all other keys are built at its start."""
-_LIMITS: Final = ("min_wager", "max_wager")
-
-
-def reopen(memory: Memory, opening: Opening) -> None:
-    """Other rules for a table between rounds: all it knows stays, changed limits are posted.
-
-    Limits that a supervisor has set stay unless the configuration's own have changed.
-    """
-    before, fresh = memory.state, opening.state()
-    changed = {
-        name: getattr(fresh, name)
-        for name in _LIMITS
-        if getattr(fresh.rules.money, name) != getattr(before.rules.money, name)
-    }
-    memory.state = replace(before, rules=fresh.rules, **changed)
-    memory.opening = opening
-
-
-def differs(memory: Memory, opening: Opening) -> bool:
-    return opening.state().rules != memory.state.rules
 
 
 @dataclass(frozen=True, slots=True)

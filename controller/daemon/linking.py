@@ -5,20 +5,17 @@ The socket's library is loaded only where there is a link.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.config.live import LiveConfig
-from controller.daemon.identity import program_hash
 from controller.daemon.writer import Released
+from controller.history.identity import program_hash
 from controller.link.cursor import Cursor
 from controller.link.hearing import Heard, Hearing
 from controller.link.session import Head, Identity
 from controller.link.witness import Witness
 from record.journal import Journal
-from record.link.keys import SecretKey, load_public, load_secret
 from record.link.messages import Receipt
 
 if TYPE_CHECKING:
@@ -32,16 +29,6 @@ def hearing_of(config: LiveConfig, journal: Journal, receipt: Receipt | None) ->
         return None
     limit_us = config.link.heartbeat_limit_ms * 1000
     return Hearing(limit_us, journal.journal_id, witness=Witness(receipt))
-
-
-def link_keys(config: LiveConfig) -> tuple[SecretKey, str] | None:
-    """This table's secret key and the servers' public one. Raises ``KeyFileError``."""
-    if config.link is None:
-        return None
-    folder = os.environ.get("CREDENTIALS_DIRECTORY")
-    credentials = Path(folder) if folder else None
-    path = config.secret_path("link.secret_key", config.link.secret_key, credentials)
-    return load_secret(path), load_public(config.link.server_key)
 
 
 class Link:

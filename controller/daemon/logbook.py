@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from controller.daemon.troubles import (
+from controller.faults.troubles import (
     DOOR,
     FULL,
     LINK_LOST,

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from controller import __version__
-from controller.daemon.troubles import MARKS, troubles
+from controller.faults.troubles import MARKS, troubles
 from controller.rules.engine.state import Phase
+from record import __version__
 
 PREFIX: Final = "underfelt_"
 STATES: Final = ("unknown", "ready", "degraded", "locked")

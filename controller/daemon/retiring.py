@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.entries import dump
 from controller.daemon.start import Started
-from controller.gamingday import fold
+from controller.history.entries import dump
+from controller.history.gamingday import fold
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
 

@@ -12,12 +12,9 @@ import socket
 import struct
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-from controller.shell.client import connect
 
 LONGEST: Final = 65_536
 MODE: Final = 0o660
@@ -137,13 +134,3 @@ async def _line(reader: asyncio.StreamReader) -> bytes:
     if first in (b"", b"\n"):
         return first
     return first + await asyncio.wait_for(reader.readline(), LINE_S)
-
-
-def ask(path: Path, verb: str, timeout_s: float = 5.0) -> dict[str, Any]:
-    """One request, for commands; OSError if nobody listens."""
-    with connect(path, timeout_s) as connection:
-        with suppress(BrokenPipeError):  # refused before it was asked
-            connection.sendall(json.dumps({"verb": verb}).encode() + b"\n")
-        with connection.makefile("rb") as stream:
-            answer = json.loads(stream.readline() or b"{}")
-    return answer if isinstance(answer, dict) else {}

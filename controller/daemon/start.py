@@ -6,41 +6,40 @@ file and code, and the table does not start.
 
 from __future__ import annotations
 
-import os
 import secrets
 import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any, Final
 
 from nacl.secret import SecretBox
 
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
+from controller.config.keys import link_keys, sealing_key
 from controller.config.live import LiveConfig, line_kinds
 from controller.daemon.bars import DEVICE, Bars
-from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, differs, reopen
+from controller.daemon.changing import CONFIGURATION, Changing, Reloaded
 from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.decks import DECKWATCH, Decks
-from controller.daemon.entries import dump, load
-from controller.daemon.errors import ReplayError
 from controller.daemon.frames import Frames, open_frames
-from controller.daemon.identity import opened_body
-from controller.daemon.linking import hearing_of, link_keys
-from controller.daemon.replay import UNREADABLE, Replayed, replay
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer, TableKey, load_key
-from controller.daemon.standing import Opening
-from controller.daemon.testmode import TEST, left_on
+from controller.daemon.linking import hearing_of
 from controller.daemon.writer import Writer
+from controller.history.entries import dump, load
+from controller.history.errors import ReplayError
+from controller.history.identity import opened_body
+from controller.history.memory import differs, reopen
+from controller.history.replay import TEST, UNREADABLE, Replayed, left_on, replay
+from controller.history.scribe import Scribe
+from controller.history.sealing import CardSealer, TableKey
+from controller.history.selection.selector import Selector
+from controller.history.snapshot import Opening
 from controller.link.cursor import Places
 from controller.link.witness import WITNESS, receipt_in
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
-from controller.selection.selector import Selector
 from controller.signed.keys import load_public
 from controller.staff.attempts import Attempt, Attempts
 from controller.staff.document import TRADE
@@ -299,13 +298,6 @@ def _settings(config: LiveConfig) -> Mapping[str, Any]:
         for key, one in config.values.items()
         if key.startswith(prefix) and one.file is not None
     }
-
-
-def sealing_key(config: LiveConfig) -> TableKey:
-    folder = os.environ.get("CREDENTIALS_DIRECTORY")
-    credentials = Path(folder) if folder else None
-    path = config.secret_path("keys.sealing", config.keys.sealing, credentials)
-    return load_key(path, credentials)
 
 
 def _selector(journal_id: str, key: TableKey) -> Selector:

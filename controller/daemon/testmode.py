@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
-from controller.daemon.entries import load
+from controller.history.replay import READING
+from controller.rules.engine.entries import ACCEPTORS
 from controller.rules.engine.state import Phase
 from controller.table.core import TableCore
 from controller.table.prompt import Lines, spread
-from controller.table.sensing import ACCEPTORS
 from controller.table.texts import COLUMNS
 from drivers.base import StateReported
 from drivers.orders import (
@@ -37,11 +37,6 @@ from drivers.readings import (
     SwitchRead,
 )
 
-TEST: Final = "test"
-"""The kind of its records in the table's journal."""
-BEGIN: Final = "begin"
-END: Final = "end"
-READING: Final = "reading"
 RESTARTED: Final = "the table started again"
 POWER: Final = "the power fails"
 CHANGED: Final = "another configuration is taken"
@@ -176,9 +171,3 @@ def blocked(writer: Stands) -> Blocked | None:
     if writer.is_full:
         return Blocked("the disk is full: what is done could not be written down")
     return None
-
-
-def left_on(kind: str, body: bytes, before: bool) -> bool:
-    """Did a run end in test mode? Asked of one record of its journal after the other."""
-    event = load(body).get("event") if kind == TEST else ""
-    return event == BEGIN if event in (BEGIN, END) else before

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from controller.config.live import LiveConfig
 from controller.daemon.http import PROMETHEUS, Answer, Answers
-from controller.daemon.identity import opened_body, program_files
 from controller.daemon.linking import Link
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
 from controller.daemon.start import MIB, Started
-from controller.daemon.troubles import ill, troubles
+from controller.faults.troubles import ill, troubles
+from controller.history.identity import opened_body, program_files
 
 LOW_SEGMENTS: Final = 16
 """Less room than for so many segments is nearly full: some days of play."""

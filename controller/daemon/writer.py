@@ -15,7 +15,6 @@ from typing import Any, Final
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
 from controller.daemon.chosen import Chosen
 from controller.daemon.decks import DECKWATCH, Decks
-from controller.daemon.entries import dump
 from controller.daemon.inputs import (
     CaughtUp,
     Input,
@@ -28,19 +27,12 @@ from controller.daemon.inputs import (
 )
 from controller.daemon.metrics import SyncTimes
 from controller.daemon.safemode import SHELL, order_of
-from controller.daemon.scribe import Scribe
 from controller.daemon.status import status_of
-from controller.daemon.testmode import (
-    BEGIN,
-    CHANGED,
-    END,
-    POWER,
-    RESTARTED,
-    TEST,
-    Blocked,
-    TestMode,
-    blocked,
-)
+from controller.daemon.testmode import CHANGED, POWER, RESTARTED, Blocked, TestMode, blocked
+from controller.history.entries import dump
+from controller.history.replay import BEGIN, END, TEST
+from controller.history.scribe import Scribe
+from controller.history.selection.selector import Selector
 from controller.link.hearing import Due, Heard, Hearing
 from controller.link.witness import AT_LAST, WITNESS
 from controller.rules.cards import Card
@@ -49,7 +41,6 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
-from controller.selection.selector import Selector
 from controller.table.core import TableCore
 from controller.table.odometer import CountUp
 from controller.table.prompt import Notice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from controller.daemon.troubles import Level, Trouble
 from controller.doctor.machine import Machine
+from controller.faults.troubles import Level, Trouble
 from drivers.gpio.codec import parse_throttled
 
 PLATFORM: Final = "/sys/devices/platform"

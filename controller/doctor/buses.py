@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Final
 
-from controller.daemon.troubles import Trouble
 from controller.doctor.board import throttled_at
 from controller.doctor.machine import Machine
+from controller.faults.troubles import Trouble
 from drivers.layout import TableLayout
 
 NO_BUS: Final = "E-DOC-020"

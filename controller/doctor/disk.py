@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from controller.daemon.troubles import Trouble
 from controller.doctor.machine import Machine
+from controller.faults.troubles import Trouble
 from record.words import counted
 
 NO_FOLDER: Final = "E-DOC-040"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.troubles import Trouble
 from controller.doctor.board import board, clock, sockets, supply
 from controller.doctor.machine import Machine
 from controller.doctor.program import program
+from controller.faults.troubles import Trouble
 
 BAD_CONFIG: Final = "E-DOC-001"
 

@@ -11,13 +11,11 @@ from typing import Final
 
 from controller.chips.register import ChipRegister
 from controller.chips.signing import load_public as chips_key
+from controller.config.keys import link_keys, load_key, sealing_key
 from controller.config.live import LiveConfig
-from controller.daemon.linking import link_keys
-from controller.daemon.refusals import Refusal, refusal_of
-from controller.daemon.sealing import load_key
-from controller.daemon.start import sealing_key
-from controller.daemon.troubles import Trouble
 from controller.doctor.service import wanted
+from controller.faults.refusals import Refusal, refusal_of
+from controller.faults.troubles import Trouble
 from controller.rules.errors import UnderfeltError
 from controller.signed.keys import load_public as staff_key
 from controller.staff.document import TRADE

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.daemon.troubles import Trouble
 from controller.doctor.machine import Machine
+from controller.faults.troubles import Trouble
 from drivers.layout import LineLayout, TableLayout
 
 MISSING: Final = "E-DOC-010"

@@ -12,7 +12,7 @@ from typing import Final
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from controller.daemon.troubles import Trouble
+from controller.faults.troubles import Trouble
 from controller.link.dealer import dealer
 from record.link.keys import SecretKey
 

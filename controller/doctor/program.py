@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Final
 
-from controller.daemon.troubles import Trouble
+from controller.faults.troubles import Trouble
 
 OLD_PYTHON: Final = "E-DOC-002"
 NO_LIBRARY: Final = "E-DOC-003"

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from controller.config.live import LiveConfig
-from controller.daemon.troubles import Trouble
 from controller.doctor.machine import Machine
+from controller.faults.troubles import Trouble
 
 NO_UNIT: Final = "E-DOC-060"
 NOT_ENABLED: Final = "E-DOC-061"

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Final
 
 import controller
+from controller.config.keys import link_keys
 from controller.config.live import LiveConfig
-from controller.daemon.linking import link_keys
-from controller.daemon.service import ask
-from controller.daemon.troubles import Trouble, troubles
 from controller.doctor.board import clock
 from controller.doctor.buses import buses
 from controller.doctor.disk import disk
@@ -22,6 +20,8 @@ from controller.doctor.link import link
 from controller.doctor.machine import Machine
 from controller.doctor.service import Unit, service, unit_of, wanted
 from controller.doctor.user import USER, is_known, seen_by
+from controller.faults.troubles import Trouble, troubles
+from controller.shell.client import ask
 from record.journal import JournalError
 from record.journal.reader import JournalReader
 from record.words import counted

@@ -14,9 +14,9 @@ from typing import Final
 from controller.config.live import LiveConfig
 from controller.config.options import Secret
 from controller.daemon import start as starting
-from controller.daemon.refusals import REFUSED, Refusal, refusal_of
-from controller.daemon.sealing import TableKey
 from controller.doctor.keys import refused
+from controller.faults.refusals import REFUSED, Refusal, refusal_of
+from controller.history.sealing import TableKey
 from controller.rules.errors import SettingsError
 from record.journal import JournalCorrupt
 from record.journal.trial import TrialDisk, nearest

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.framelog import LoggedFrame, read_frames
-from controller.daemon.frames import FrameFolder
-from controller.daemon.sealing import TableKey
-from controller.daemon.unmasking import by_piece, cards_in, frames_in
 from controller.evidence.table import TableHalf
+from controller.history.framelog import LoggedFrame, read_frames
+from controller.history.sealing import TableKey
+from controller.history.unmasking import by_piece, cards_in, frames_in
 from controller.rules.cards import NAMES
 from controller.table.cards import card_of
 from drivers.base import Fault
 from drivers.cards.codec import parts_of
+from record.frame_files import FrameFolder
 
 BEFORE_MS: Final = 3_000
 AFTER_MS: Final = 2_000

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.identity import program_hash
 from controller.evidence.clock import Clock
 from controller.evidence.errors import EvidenceError
 from controller.evidence.page import page_html
 from controller.evidence.parts import Parts
+from controller.history.identity import program_hash
 from record import verify_evidence as v
 
 EX_CANTCREAT: Final = 73

@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.service import ask
 from controller.floor.house import MUST_HIT, House
 from controller.floor.sign import Sign
 from controller.floor.staff import Due, due
@@ -30,6 +29,7 @@ from controller.floor.telling import (
     note_of_step,
     table_view,
 )
+from controller.shell.client import ask
 
 PATIENCE_S: Final = 5.0
 KEPT_NOTES: Final = 200

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from controller.history.selection.entries import Salt, Seat, Seed
 from controller.rules.cards import NAMES, Card
-from controller.selection.entries import Salt, Seat, Seed
 from record.draw import Chances, commitment, picks
 from record.link.events import Rate
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from controller.daemon.entries import load
-from controller.daemon.errors import BodyError, SealError
-from controller.daemon.replay import UNREADABLE, Record
-from controller.daemon.revealing import REVEALED
-from controller.daemon.sealing import Sealed, commitment
+from controller.history.entries import load
+from controller.history.errors import BodyError, SealError
+from controller.history.replay import UNREADABLE, Record
+from controller.history.revealing import REVEALED
+from controller.history.sealing import Sealed, commitment
 from controller.rules.cards import BY_NAME, DECK, Card, HiddenCard
 
 Place = tuple[int, int]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from controller.daemon.entries import FACT, decode_entry
-from controller.daemon.errors import BodyError
-from controller.daemon.replay import Record
-from controller.daemon.sealing import CardSealer, Sealed
+from controller.history.entries import FACT, decode_entry
+from controller.history.errors import BodyError
+from controller.history.replay import Record
+from controller.history.sealing import CardSealer, Sealed
 from controller.replay.cards import Place
 from controller.rules.cards import Card, HiddenCard
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from controller.daemon.replay import Record
+from controller.history.replay import Record
 from controller.replay.evidence import body_of
 from controller.replay.words import cents
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from controller.daemon.entries import load
-from controller.daemon.errors import BodyError
-from controller.daemon.replay import Record
-from controller.daemon.testmode import TEST
+from controller.history.entries import load
+from controller.history.errors import BodyError
+from controller.history.replay import TEST, Record
 from controller.replay.words import Said, cents, corrector
 from drivers.cards.codec import parts_of
 from drivers.cards.messages import Type

@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from controller.daemon.errors import BodyError
-from controller.daemon.replay import Record
-from controller.daemon.standing import ROUND, STANDING, round_number
+from controller.history.errors import BodyError
+from controller.history.replay import Record
+from controller.history.snapshot import ROUND, STANDING, round_number
 from controller.rules.engine.settlement import KEPT_ROUNDS
 
 NO_ROUND: Final = "E-RPY-001"

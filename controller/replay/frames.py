@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from controller.daemon.framelog import LoggedFrame
-from controller.daemon.unmasking import by_piece, cards_in, frames_in
+from controller.history.framelog import LoggedFrame
+from controller.history.unmasking import by_piece, cards_in, frames_in
 from controller.replay.cards import Place, Told
 from controller.replay.chips import CHIPS, chip_lines, is_answer, is_reader
 from controller.replay.lives import Life

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from controller.daemon.replay import Record
+from controller.history.replay import Record
 from controller.replay.evidence import body_of
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from controller.daemon.entries import FACT
-from controller.daemon.errors import ReplayError
-from controller.daemon.memory import Ahead
-from controller.daemon.replay import DIVERGED, REFUSED, Record, Replay
-from controller.daemon.revealing import REVEALED
-from controller.daemon.sealing import OpensCards
-from controller.daemon.standing import STANDING, Standing
+from controller.history.entries import FACT
+from controller.history.errors import ReplayError
+from controller.history.memory import Ahead
+from controller.history.replay import DIVERGED, REFUSED, Record, Replay
+from controller.history.revealing import REVEALED
+from controller.history.sealing import OpensCards
+from controller.history.snapshot import STANDING, Standing
 from controller.replay.cards import NOT_TOLD, Place, Told, ToldCards
 from controller.replay.finding import OPENED
 from controller.rules.cards import Card

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from controller.daemon.entries import ENTRY_KINDS, cards_in, decode_entry
-from controller.daemon.errors import BodyError, ReplayError
-from controller.daemon.replay import Record
-from controller.daemon.sealing import OpensCards
-from controller.daemon.standing import ROUND, take_round
-from controller.daemon.typed import no_hidden_card
+from controller.history.codec import no_hidden_card
+from controller.history.entries import ENTRY_KINDS, cards_in, decode_entry
+from controller.history.errors import BodyError, ReplayError
+from controller.history.replay import Record
+from controller.history.sealing import OpensCards
+from controller.history.snapshot import ROUND, take_round
 from controller.replay import evidence, felt, words
 from controller.replay.cards import Place, Told, told_cards
 from controller.replay.displays import Displays, Shown
@@ -26,10 +26,9 @@ from controller.replay.words import Said
 from controller.rules.cards import NAMES, Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.deal import next_place
+from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.state import Archive, Phase, TableState
-from controller.table.credits import CreditDropped
-from controller.table.staff import SignedOn, TableCall
 from record.rounds import ending
 
 PRELUDE_MS: Final = 60_000

@@ -127,3 +127,13 @@ class Client:
         made, self._socket = self._socket, None
         if made is not None:
             made.close()
+
+
+def ask(path: Path, verb: str, timeout_s: float = 5.0) -> dict[str, Any]:
+    """One request, for commands; OSError if nobody listens."""
+    with connect(path, timeout_s) as connection:
+        with suppress(BrokenPipeError):  # refused before it was asked
+            connection.sendall(json.dumps({"verb": verb}).encode() + b"\n")
+        with connection.makefile("rb") as stream:
+            answer = json.loads(stream.readline() or b"{}")
+    return answer if isinstance(answer, dict) else {}

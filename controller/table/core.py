@@ -11,6 +11,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.common import reading, spot_of
+from controller.rules.engine.entries import TableCall
 from controller.rules.engine.house import may_close
 from controller.rules.engine.phases import TABLE
 from controller.rules.engine.ruling import is_lifted
@@ -23,7 +24,7 @@ from controller.table.prompt import Notice, Said
 from controller.table.refusals import text_key
 from controller.table.sensing import Sensing
 from controller.table.spots import Spot
-from controller.table.staff import SUPERVISORS, TableCall
+from controller.table.staff import SUPERVISORS
 from controller.table.watch import all_spots, lock_cards, watch
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import (

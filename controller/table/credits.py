@@ -13,16 +13,6 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase, TableState
 from drivers.readings import CreditOffered, SwitchRead
 
-
-@dataclass(frozen=True, slots=True)
-class CreditDropped:
-    """The acceptor let an acknowledged chip fall into its box. No fact of a round; journalled."""
-
-    seat: int
-    number: int
-    at_ms: int
-
-
 _SENSOR: Final = re.compile(r"progressive seat ([1-7])")
 
 

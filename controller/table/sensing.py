@@ -6,13 +6,14 @@ from typing import Final
 
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import ACCEPTORS, CreditDropped, Key
 from controller.rules.engine.state import Phase
 from controller.table import cards, credits
 from controller.table.lineage import forbidden_by
 from controller.table.prompt import Notice
 from controller.table.refusals import text_key
 from controller.table.spots import Spot
-from controller.table.stepping import Key, Stepping
+from controller.table.stepping import Stepping
 from drivers.base import DeviceState, StateReported
 from drivers.orders import AcknowledgeCredit, AcknowledgeReading, Order, ReleaseCredit
 from drivers.readings import (
@@ -27,7 +28,6 @@ from drivers.readings import (
     TagOnTwoSpots,
 )
 
-ACCEPTORS: Final = "acceptors"
 IN_DOUBT: Final = ("E-ACC-002", "E-ACC-003")
 """Nobody can say whether a chip fell: in operation, and after a start with lost registers."""
 _LEFT: Final = (f.CardDrawn, f.PacketDispensed, f.UnknownCardSeen)
@@ -144,7 +144,7 @@ class Sensing(Stepping):
         counted = seat in self.credits.untaken
         self.credits.closed(seat)
         if isinstance(reading, CreditTaken):
-            self.journal(credits.CreditDropped(seat, reading.number, at_ms), None)
+            self.journal(CreditDropped(seat, reading.number, at_ms), None)
             self._out.append(ReleaseCredit(seat, reading.number))
         elif counted:
             self._given_back(seat, reading.device, at_ms)

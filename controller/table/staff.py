@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
+from controller.rules.engine.entries import SignedOn
 from controller.rules.engine.facts import Declared, Role
 
 SUPERVISORS: Final = (Role.CASINO_SUPERVISOR, Role.GAMES_SUPERVISOR, Role.INSPECTOR)
@@ -22,25 +22,6 @@ class NoRegister:
 
     def check(self, staff_id: str, pin: str) -> tuple[str, frozenset[Role]] | None:  # noqa: ARG002
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class SignedOn:
-    """Somebody took a position; ``relieved`` is who left it. For the caller's journal."""
-
-    person: str
-    role: Role
-    relieved: str | None
-    at_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class TableCall:
-    """Table opened, closed, or the gaming day closed: no fact of a round. For the caller."""
-
-    kind: Literal["table open", "table close", "day close"]
-    by: Declared
-    at_ms: int
 
 
 class Positions:

@@ -14,6 +14,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import base_is_valid
 from controller.rules.engine.common import spot_of
 from controller.rules.engine.deal import must_cut, uses_packets
+from controller.rules.engine.entries import CreditDropped, Entry, Key, SignedOn, TableCall
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from controller.table import cards, credits
@@ -31,23 +32,12 @@ from controller.table.odometer import CountUp
 from controller.table.options import DEFAULTS, Options
 from controller.table.prompt import Notice, Prompter
 from controller.table.spots import SeatMap, Spot
-from controller.table.staff import (
-    DEALER_1,
-    SUPERVISOR_1,
-    Positions,
-    SignedOn,
-    Staff,
-    TableCall,
-)
+from controller.table.staff import DEALER_1, SUPERVISOR_1, Positions, Staff
 from controller.table.takebacks import TakeBacks
 from controller.table.texts import Texts
 from drivers.orders import Order, ReleaseCredit, RequestDeckCheck
 from drivers.readings import SwitchRead, Uid
 
-Key = tuple[str, int]
-"""A device and the key of one of its readings."""
-Entry = f.Fact | SignedOn | TableCall | credits.CreditDropped
-"""What is journalled: facts, and what people and acceptors did that is no fact of a round."""
 Journal = Callable[[Entry, Key | None], TableState | None]
 """Makes an entry durable before it returns; the key names the reading it came from. A journal that
 steps the facts itself returns its state, which is then the table's."""
@@ -318,6 +308,6 @@ class Stepping:
         if seat in self.credits.doubt:
             number = self.credits.closed(seat)
             self.notices.forget(("credit", seat))
-            dropped = credits.CreditDropped(seat, number, self._now_us // 1000)
+            dropped = CreditDropped(seat, number, self._now_us // 1000)
             self.journal(dropped, None)
             self._out.append(ReleaseCredit(seat, number))

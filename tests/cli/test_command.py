@@ -90,7 +90,7 @@ def test_what_a_simulated_table_is_told_must_be_possible(
 
 
 def test_version_is_that_of_the_package() -> None:
-    from controller import __version__
+    from record import __version__
 
     assert run("--version").stdout == f"underfelt {__version__}\n"
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from controller.commands import config as command
+from controller.config.keys import load_key
 from controller.config.live import load_live
 from controller.config.toml import toml_value
-from controller.daemon.sealing import load_key
 from controller.rules.engine.opening import open_table
 from controller.rules.settings import ALL
 from tests.configuration.conftest import LINK, Folder

@@ -15,12 +15,12 @@ import pytest
 
 from controller.commands import config as config_command
 from controller.commands import table as table_command
+from controller.config.keys import key_line
 from controller.config.live import load_live
 from controller.daemon import start as starting
-from controller.daemon.errors import BodyError, ReplayError, SealError
 from controller.daemon.retiring import seal
-from controller.daemon.sealing import key_line
 from controller.daemon.writer import Told
+from controller.history.errors import BodyError, ReplayError, SealError
 from controller.rules.cards import HiddenCard, card
 from controller.rules.engine import facts as f
 from controller.table.staff import DEALER_1
@@ -250,8 +250,8 @@ SOURCES = (
     *("record/journal/journal.py", "record/journal/walk.py", "record/journal/scan.py"),
     *("record/journal/segments.py", "record/journal/format.py"),
     *(f"controller/daemon/{name}.py" for name in ("start", "replay", "entries", "typed")),
-    *("controller/daemon/sealing.py", "controller/daemon/selfaudit.py"),
-    *("controller/daemon/refusals.py", "controller/config/live.py"),
+    *("controller/history/sealing.py", "controller/daemon/selfaudit.py"),
+    *("controller/faults/refusals.py", "controller/config/live.py"),
 )
 NOT_THE_SAME = {
     "E-JRN-020": "another process has the journal: a table that runs, and the check does not lock",

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from controller.commands.journal_day import days
-from controller.daemon.memory import Memory
-from controller.daemon.replay import replay
-from controller.daemon.sealing import CardSealer
-from controller.daemon.standing import Opening
 from controller.daemon.writer import Released
+from controller.history.memory import Memory
+from controller.history.replay import replay
+from controller.history.sealing import CardSealer
+from controller.history.snapshot import Opening
 from controller.rules.engine.state import Phase
 from hw_sim.clock import SECOND
 from hw_sim.scenario import find, load

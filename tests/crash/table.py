@@ -15,15 +15,14 @@ from typing import Any, Final
 from nacl.secret import SecretBox
 
 from controller.daemon.alone import Alone
-from controller.daemon.replay import replay
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer, TableKey
-from controller.daemon.standing import Opening
-from controller.daemon.testmode import left_on
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
+from controller.history.replay import left_on, replay
+from controller.history.scribe import Scribe
+from controller.history.sealing import CardSealer, TableKey
+from controller.history.selection.selector import Selector
+from controller.history.snapshot import Opening
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.selection.selector import Selector
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
 from controller.table.staff import NoRegister

@@ -19,9 +19,10 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from controller.daemon.replay import replay
-from controller.daemon.sealing import CardSealer, load_key
-from controller.daemon.standing import Opening
+from controller.config.keys import load_key
+from controller.history.replay import replay
+from controller.history.sealing import CardSealer
+from controller.history.snapshot import Opening
 from controller.rules.engine.state import Phase
 from controller.table.prompt import spread
 from controller.table.texts import parse_texts

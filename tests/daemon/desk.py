@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from controller.croupier import Croupier
-from controller.daemon.memory import Memory
-from controller.daemon.replay import Replayed, replay
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer, TableKey
-from controller.daemon.standing import Opening
+from controller.history.memory import Memory
+from controller.history.replay import Replayed, replay
+from controller.history.scribe import Scribe
+from controller.history.sealing import CardSealer, TableKey
+from controller.history.snapshot import Opening
 from controller.rules.cards import Card
+from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.state import Phase, TableState
-from controller.table.stepping import Entry, Key
 from drivers.orders import AcknowledgeCredit, Order
 from drivers.readings import CardEvent, CardRead, CreditOffered, CreditTaken, PacketRead, SealedCard
 from record.journal import Journal

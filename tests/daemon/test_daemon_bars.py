@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.daemon.bars import Bars
-from controller.daemon.entries import dump
+from controller.history.entries import dump
 
 IDENTIFIED = {"device": "shoe", "vendor": "UFELT", "model": "SHOE-1", "serial": "SH-1"}
 LOCKED = {"device": "shoe", "state": "locked", "code": "E-CDP-024", "detail": "answered wrongly"}

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import controller.daemon
+import controller
 
-ROOT = Path(controller.daemon.__file__).parent
-PAGE = ROOT.parent.parent / "docs" / "protocols" / "journal-entries.md"
-MODULES = ("entries", "typed", "sealing", "replay", "framelog", "standing", "revealing")
+ROOT = Path(controller.__file__).parent
+PAGE = ROOT.parent / "docs" / "protocols" / "journal-entries.md"
+MODULES = (
+    "config/keys",
+    "history/codec",
+    "history/entries",
+    "history/framelog",
+    "history/replay",
+    "history/revealing",
+    "history/sealing",
+    "history/snapshot",
+)
 CODE = re.compile(r"E-[A-Z]+-\d{3}")
 
 

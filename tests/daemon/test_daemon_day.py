@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.errors import ReplayError
-from controller.daemon.scribe import Scribe
-from controller.gamingday import fold
-from controller.gamingday.sheet import Day, Money
+from controller.history.errors import ReplayError
+from controller.history.gamingday import fold
+from controller.history.gamingday.sheet import Day, Money
+from controller.history.scribe import Scribe
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase

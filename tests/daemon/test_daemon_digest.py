@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.memory import Memory
-from controller.daemon.replay import replay
-from controller.daemon.scribe import Scribe
-from controller.daemon.standing import StateDigest, round_body
+from controller.history.memory import Memory
+from controller.history.replay import replay
+from controller.history.scribe import Scribe
+from controller.history.snapshot import StateDigest, round_body
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f

@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.daemon.entries import ENTRY_KINDS, decode_entry, encode_entry
-from controller.daemon.errors import BodyError, SealError
-from controller.daemon.sealing import CardSealer, Sealed, TableKey
-from controller.daemon.typed import codec
+from controller.history.codec import codec
+from controller.history.entries import ENTRY_KINDS, decode_entry, encode_entry
+from controller.history.errors import BodyError, SealError
+from controller.history.sealing import CardSealer, Sealed, TableKey
 from controller.rules.cards import NAMES, HiddenCard, PublicMoment, reveal
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF, WHATS
-from controller.table.credits import CreditDropped
-from controller.table.staff import SignedOn, TableCall
 from tests.daemon.desk import cards
 
 VECTORS = tomllib.loads(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.daemon.errors import FrameLogError, SealError
-from controller.daemon.framelog import (
+from controller.history.errors import FrameLogError, SealError
+from controller.history.framelog import (
     DATA_MAX,
     RETRY_FRAMES,
     FrameLog,
@@ -20,7 +20,7 @@ from controller.daemon.framelog import (
     encode_logged,
     read_frames,
 )
-from controller.daemon.sealing import TableKey
+from controller.history.sealing import TableKey
 from tests.daemon.desk import KEY, Noise
 
 LITERAL = (

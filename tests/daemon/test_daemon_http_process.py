@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from controller.daemon.service import ask
+from controller.shell.client import ask
 from tests.e2e.table import start, underfelt, wait_for
 
 

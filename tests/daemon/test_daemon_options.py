@@ -11,8 +11,8 @@ import pytest
 
 from controller.daemon.chosen import FOLDER
 from controller.daemon.metrics import Process, metrics
-from controller.daemon.troubles import SAFE_MODE, troubles
 from controller.daemon.writer import Released, Tick, Told
+from controller.faults.troubles import SAFE_MODE, troubles
 from controller.rules.engine import facts as f
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import ShowMeter, ShowPrompt, ShowSign

@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.errors import ReplayError
-from controller.daemon.memory import Memory
-from controller.daemon.replay import Replayed, replay
-from controller.daemon.scribe import STAND_AFTER, Scribe
-from controller.daemon.sealing import CardSealer, TableKey
-from controller.daemon.standing import STATE_FIELDS, round_body, round_number
+from controller.history.errors import ReplayError
+from controller.history.memory import Memory
+from controller.history.replay import Replayed, replay
+from controller.history.scribe import STAND_AFTER, Scribe
+from controller.history.sealing import CardSealer, TableKey
+from controller.history.snapshot import STATE_FIELDS, round_body, round_number
 from controller.rules.cards import PublicMoment, reveal
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
-from controller.table.credits import CreditDropped
-from controller.table.staff import SignedOn, TableCall
 from tests.clauses.tables import base, table
 from tests.daemon.desk import (
     GAMES,

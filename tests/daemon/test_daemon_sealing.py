@@ -13,15 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.daemon.errors import SealError, TableKeyError
-from controller.daemon.sealing import (
-    BOX_BYTES,
-    CardSealer,
-    Sealed,
-    TableKey,
-    key_line,
-    load_key,
-)
+from controller.config.keys import key_line, load_key
+from controller.history.errors import SealError, TableKeyError
+from controller.history.sealing import BOX_BYTES, CardSealer, Sealed, TableKey
 from controller.rules.cards import DECK, HiddenCard, PublicMoment, reveal
 from tests.daemon.desk import JOURNAL_ID, KEY, Noise, cards
 from tests.daemon.test_daemon_entries import SEAL
@@ -128,7 +122,7 @@ def test_nobody_else_looks_into_a_hidden_card() -> None:
         if any(isinstance(n, ast.Attribute) and n.attr == "_card" and not _own(n) for n in
                ast.walk(tree)):  # fmt: skip
             looking.append(path.relative_to(ROOT).as_posix())
-    assert looking == ["controller/daemon/sealing.py", "controller/rules/cards.py"]
+    assert looking == ["controller/history/sealing.py", "controller/rules/cards.py"]
 
 
 def _own(node: ast.Attribute) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.daemon.tamper import Sockets, strangers
-from controller.daemon.troubles import troubles
+from controller.faults.troubles import troubles
 
 
 def plug(root: Path, port: str, kind: str, authorized: str) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.errors import ReplayError
-from controller.daemon.replay import replay
-from controller.daemon.standing import Opening
-from controller.daemon.testmode import TEST
 from controller.daemon.writer import Told
+from controller.history.errors import ReplayError
+from controller.history.replay import TEST, replay
+from controller.history.snapshot import Opening
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from drivers.orders import LockCards

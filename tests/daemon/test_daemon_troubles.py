@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from controller.commands.status import told
-from controller.daemon import troubles as module
-from controller.daemon.catalogue import UNKNOWN, said
-from controller.daemon.troubles import ill, troubles
+from controller.faults import troubles as module
+from controller.faults.catalogue import UNKNOWN, said
+from controller.faults.troubles import ill, troubles
 from docs.faults import codes_in, faults
 
 WELL: dict[str, Any] = {

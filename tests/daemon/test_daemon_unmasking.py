@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.daemon.unmasking import by_piece, frames_in
+from controller.history.unmasking import by_piece, frames_in
 
 
 def told(*pieces: bytes) -> list[tuple[list[str], bool]]:

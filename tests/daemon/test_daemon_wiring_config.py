@@ -14,16 +14,18 @@ from typing import Any
 import pytest
 
 from controller.commands.status import told
+from controller.config.keys import sealing_key
 from controller.config.live import load_live
 from controller.daemon import start as starting
 from controller.daemon.changing import Changing, Reloaded, Reloader
-from controller.daemon.replay import replay
-from controller.daemon.sealing import CardSealer
-from controller.daemon.service import ask
 from controller.daemon.writer import Released, Told
+from controller.history.replay import replay
+from controller.history.sealing import CardSealer
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import TableCall
 from controller.rules.engine.state import Phase
-from controller.table.staff import DEALER_1, TableCall
+from controller.shell.client import ask
+from controller.table.staff import DEALER_1
 from tests.daemon.desk import Noise
 from tests.e2e.table import LIMIT_S, ROOT, configure, start, wait_for
 
@@ -118,7 +120,7 @@ class Running:
 
     def whole(self) -> Any:
         """Every record stepped from the first one on."""
-        key = starting.sealing_key(self.started.config)
+        key = sealing_key(self.started.config)
         cards = CardSealer(key, self.journal.journal_id, Noise())
         opening = starting.opening_of(self.started.config, TODAY)
         return replay(self.journal.records(), cards, opening, whole=True)

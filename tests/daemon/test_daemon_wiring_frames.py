@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from controller.daemon import frames as module
-from controller.daemon.framelog import LoggedFrame, read_frames
-from controller.daemon.frames import KEEP, FrameFolder, Frames, open_frames
+from controller.daemon.frames import KEEP, Frames, open_frames
+from controller.history.framelog import LoggedFrame, read_frames
 from drivers.base import LineSettings
 from drivers.rig import ToLine
 from drivers.transport.hub import Hub
+from record.frame_files import FrameFolder
 from tests.daemon.desk import KEY, Noise
 
 SEALED = frozenset({"shoe"})

@@ -16,8 +16,6 @@ from typing import Any
 import pytest
 import zmq
 
-from controller.daemon.catalogue import UNKNOWN, said
-from controller.daemon.troubles import Trouble
 from controller.doctor.board import board, clock, sockets, supply
 from controller.doctor.buses import buses
 from controller.doctor.disk import disk
@@ -25,6 +23,8 @@ from controller.doctor.lines import lines
 from controller.doctor.link import link
 from controller.doctor.machine import Machine
 from controller.doctor.program import program
+from controller.faults.catalogue import UNKNOWN, said
+from controller.faults.troubles import Trouble
 from drivers.layout import LineLayout, TableLayout, Transport
 from hw_sim.scenario import HERE, find, load
 from record.link.keys import SecretKey

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 import pytest
 import zmq
 
+from controller.config.keys import key_line
 from controller.config.live import LiveConfig, line_kinds, load_live
-from controller.daemon.catalogue import UNKNOWN, said
-from controller.daemon.sealing import key_line
 from controller.doctor.machine import Machine
 from controller.doctor.service import Unit, service, unit_of
 from controller.doctor.table import table
 from controller.doctor.user import seen_by
+from controller.faults.catalogue import UNKNOWN, said
 from hw_sim.scenario import HERE, find, load
 from record.link.keys import write_pair
 from tests.conformance.clauses import ROOT

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from controller.daemon.service import ask
+from controller.shell.client import ask
 from hw_sim.scenario import find, load
 from record.journal import Journal, Record
 from tests.e2e.table import (

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.chips.signing import make_keys
-from controller.daemon.sealing import key_line
+from controller.config.keys import key_line
 from hw_sim.scenario import Scenario, cents, find, load
 from tests.sim.host import METER, differences
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.identity import PACKAGES
+from controller.history.identity import PACKAGES
 from record.journal import Record
 from tests.e2e.keeper import Keeper, Sitting, bodies
 from tests.e2e.table import LIMIT_S, ROOT, Played, underfelt

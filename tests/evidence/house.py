@@ -18,13 +18,12 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from controller.commands.evidence import gather
-from controller.daemon.framelog import FrameLog
-from controller.daemon.frames import FrameFolder
-from controller.daemon.sealing import CardSealer, TableKey
 from controller.evidence.clock import Clock
 from controller.evidence.pack import write
 from controller.evidence.parts import Parts
 from controller.evidence.server import server_half
+from controller.history.framelog import FrameLog
+from controller.history.sealing import CardSealer, TableKey
 from controller.rules.cards import BY_NAME, HiddenCard
 from hw_sim.devices import cdp
 from hw_sim.scenario import card_byte
@@ -43,6 +42,7 @@ from link.ledger.orders import (
 from link.ledger.state import Reply
 from link.ledger.terms import MustHit, Pool
 from link.store.base import SqlStore
+from record.frame_files import FrameFolder
 from record.journal import Journal
 from record.link.codec import encode_body
 from record.link.events import AnyBody, RoundPlayed

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from controller.gamingday import fold, report
-from controller.gamingday.rounds import KEPT
-from controller.gamingday.sheet import MOST_ROWS, Day, Money, Total, Wagers
+from controller.history.gamingday import fold, report
+from controller.history.gamingday.rounds import KEPT
+from controller.history.gamingday.sheet import MOST_ROWS, Day, Money, Total, Wagers
 from controller.rules.decode import decode_record
 from controller.rules.engine.settlement import KEPT_ROUNDS
 from controller.rules.settle import settle

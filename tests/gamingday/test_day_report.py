@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from controller.commands.journal import run
-from controller.daemon.entries import dump
-from controller.gamingday import fold, report
-from controller.gamingday.sheet import Money, Wagers
+from controller.history.entries import dump
+from controller.history.gamingday import fold, report
+from controller.history.gamingday.sheet import Money, Wagers
 from record.journal import Journal, Record
 from tests.clauses.tables import table
 from tests.daemon.desk import Desk, OnDisk, desk, opening_of, play_rounds

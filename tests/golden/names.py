@@ -13,12 +13,13 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from controller.gamingday.sheet import Day
+from controller.selection import entries as selection
 
 from controller.config import options
 from controller.daemon import entries, standing, typed
 from controller.daemon.desk import readings
 from controller.deckwatch.state import State as DeckWatch
-from controller.gamingday.sheet import Day
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
@@ -26,7 +27,6 @@ from controller.rules.engine.names import WHATS
 from controller.rules.engine.state import TableState
 from controller.rules.hands import HAND_NAMES, THREE_HAND_NAMES
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
-from controller.selection import entries as selection
 from controller.shell.verbs import VERBS
 from link import rows
 from link.ledger import level

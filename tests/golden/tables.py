@@ -17,6 +17,7 @@ from controller.daemon.memory import Memory
 from controller.daemon.scribe import Scribe
 from controller.daemon.sealing import CardSealer
 from controller.daemon.standing import Opening, StateDigest
+
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

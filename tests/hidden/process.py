@@ -14,10 +14,9 @@ from urllib.error import HTTPError
 
 import pytest
 
-from controller.daemon.framelog import LoggedFrame, read_frames
-from controller.daemon.sealing import load_key
-from controller.daemon.service import ask
-from controller.shell.client import Client
+from controller.config.keys import load_key
+from controller.history.framelog import LoggedFrame, read_frames
+from controller.shell.client import Client, ask
 from controller.shell.render.render import rendered
 from controller.shell.verbs import LOOKING
 from hw_sim.scenario import card_byte, card_name

@@ -23,16 +23,19 @@ from unittest.mock import patch
 
 from nacl.secret import SecretBox
 
-from controller.daemon.catalogue import said
 from controller.daemon.desk.decoding import decoded
 from controller.daemon.desk.examining import lying, public_in, waits
 from controller.daemon.desk.recent import Recent
-from controller.daemon.framelog import FrameLog
 from controller.daemon.frames import Frames
 from controller.daemon.logbook import LogKeeper
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.pulse import status_line
-from controller.daemon.sealing import (
+from controller.daemon.writer import Input, Released
+from controller.deckwatch import statistics
+from controller.faults.catalogue import said
+from controller.history.codec import codec
+from controller.history.framelog import FrameLog
+from controller.history.sealing import (
     BOX_BYTES,
     BOX_NONCE_BYTES,
     COMMIT_BYTES,
@@ -41,16 +44,12 @@ from controller.daemon.sealing import (
     Sealed,
     seal_frame,
 )
-from controller.daemon.typed import codec
-from controller.daemon.writer import Input, Released
-from controller.deckwatch import statistics
 from controller.rules import events as ev
 from controller.rules import outcome
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.state import TableState
-from controller.table.credits import CreditDropped
-from controller.table.staff import SignedOn, TableCall
 from drivers.readings import AntennaFailed, AntennaRead
 from hw_sim.clock import SECOND
 from hw_sim.people.dealer import FULL_DECK
@@ -236,7 +235,7 @@ class OpenTable(CrashTable):
         seal = blind_frame if self.blind else seal_frame
         with (
             patch.object(secrets, "token_bytes", noise),
-            patch("controller.daemon.framelog.seal_frame", seal),
+            patch("controller.history.framelog.seal_frame", seal),
             undisturbed(),
             watched_process(self.outside),
         ):

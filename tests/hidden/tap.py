@@ -94,10 +94,10 @@ def _put(owner: object, name: str, what: Callable[..., Any]) -> None:
 def _leak(run: Path) -> None:
     """Whatever the device tells goes out everywhere, at once."""
     from controller.daemon import pulse, verbs
-    from controller.daemon.framelog import FrameLog
-    from controller.daemon.identity import opened_body
     from controller.daemon.metrics import metrics
     from controller.daemon.writer import Writer
+    from controller.history.framelog import FrameLog
+    from controller.history.identity import opened_body
     from controller.rules.cards import name
     from controller.table.cards import card_of
     from controller.table.meter import Meter

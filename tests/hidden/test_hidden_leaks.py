@@ -12,12 +12,12 @@ from unittest.mock import patch
 
 import pytest
 
-from controller.daemon.entries import encode_entry
-from controller.daemon.errors import ReplayError
-from controller.daemon.framelog import FrameLog
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer
 from controller.daemon.writer import Writer
+from controller.history.entries import encode_entry
+from controller.history.errors import ReplayError
+from controller.history.framelog import FrameLog
+from controller.history.scribe import Scribe
+from controller.history.sealing import CardSealer
 from controller.rules.cards import BY_NAME, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine.betting import deal_prompt
@@ -183,7 +183,7 @@ def slower(plain: Callable[..., Any]) -> Callable[..., Any]:
     return twice
 
 
-ENCODE: Final = "controller.daemon.scribe.encode_entry"
+ENCODE: Final = "controller.history.scribe.encode_entry"
 PROMPT: Final = "controller.rules.engine.dealing.deal_prompt"
 WAKE: Final = vars(TableCore)["wake_us"].fget
 

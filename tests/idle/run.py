@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.daemon.service import ask
+from controller.shell.client import ask
 from tests.e2e.keeper import Sitting
 from tests.idle.watched import TABLES, watchdog_us
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.daemon.identity import program_files, program_hash
+from controller.history.identity import program_files, program_hash
 from tests.installed.building import PRODUCT, Built, Machine, files_below
 
 

@@ -16,7 +16,7 @@ from controller.daemon.desk import recent
 from controller.daemon.writer import Writer
 from controller.deckwatch import watch
 from controller.deckwatch.watch import DeckWatch
-from controller.gamingday import rounds
+from controller.history.gamingday import rounds
 from controller.link import cursor
 from controller.link.cursor import Cursor
 from controller.rules.engine import betting, settlement

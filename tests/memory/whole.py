@@ -20,6 +20,7 @@ from controller.daemon.journald import RateLimit
 from controller.daemon.logbook import Logbook
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
+from controller.history.selection.selector import Selector
 from controller.link.cursor import Cursor, Places
 from controller.link.hearing import Heard, Hearing
 from controller.link.session import (
@@ -37,7 +38,6 @@ from controller.link.session import (
 )  # fmt: skip
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.selection.selector import Selector
 from drivers.orders import Order
 from record.journal import Journal
 from record.journal.disk import RealDisk

@@ -86,9 +86,9 @@ def test_no_message_of_the_decoder_is_passed_on_as_it_is() -> None:
     assert sorted(loose) == [
         "controller/commands/journal.py",
         "controller/commands/journal_day.py",
-        "controller/daemon/entries.py",
-        "controller/daemon/standing.py",
-        "controller/daemon/standing.py",
+        "controller/history/entries.py",
+        "controller/history/snapshot.py",
+        "controller/history/snapshot.py",
         "link/ledger/equal_cost.py",
         "link/ledger/parameters.py",
         "link/reports/par.py",

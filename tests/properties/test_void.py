@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from controller.floor import telling
-from controller.gamingday.rounds import round_recorded
-from controller.gamingday.sheet import Day
+from controller.history.gamingday.rounds import round_recorded
+from controller.history.gamingday.sheet import Day
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -8,11 +8,11 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from controller.daemon.entries import dump
-from controller.daemon.standing import ROUND, StateDigest, round_number
+from controller.history.entries import dump
+from controller.history.snapshot import ROUND, StateDigest, round_number
+from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.facts import Fact
 from controller.rules.engine.step import step
-from controller.table.stepping import Entry, Key
 from drivers.orders import Order, ShowLamps, ShowMagicCard, ShowPrompt
 from tests.clauses.tables import SHUFFLER, table
 from tests.daemon import desk

@@ -12,12 +12,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from controller.daemon.framelog import Direction
+from controller.config.keys import KEY_WORD
 from controller.daemon.frames import open_frames
-from controller.daemon.replay import Record
-from controller.daemon.sealing import KEY_WORD, CardSealer
-from controller.daemon.standing import StateDigest
 from controller.daemon.writer import Released
+from controller.history.framelog import Direction
+from controller.history.replay import Record
+from controller.history.sealing import CardSealer
+from controller.history.snapshot import StateDigest
 from controller.rules.engine import effects as fx
 from controller.rules.engine.state import Phase
 from drivers.readings import Shown

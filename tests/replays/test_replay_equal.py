@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import pytest
 
-from controller.daemon.replay import Record, Replay
+from controller.history.replay import Record, Replay
 from controller.replay import felt, words
 from controller.replay.finding import rounds_in
 from controller.replay.timeline import DealtCard, Timeline, _Teller, build

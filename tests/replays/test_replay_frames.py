@@ -12,9 +12,9 @@ import pytest
 
 from controller.commands import replay as command
 from controller.commands import replay_logs
-from controller.daemon.framelog import FrameLog, LoggedFrame, read_frames
-from controller.daemon.frames import FrameFolder
-from controller.daemon.sealing import TableKey, load_key
+from controller.config.keys import load_key
+from controller.history.framelog import FrameLog, LoggedFrame, read_frames
+from controller.history.sealing import TableKey
 from controller.replay.chips import chip_lines
 from controller.replay.frames import Antennas, Log, join
 from controller.replay.screen import frames_page
@@ -22,6 +22,7 @@ from controller.replay.timeline import FrameLine, Moment, build
 from drivers.feig.commands import Command, Request, inventory, mux_select, to_bytes
 from drivers.layout import load as load_layout
 from hw_sim.scenario import find, load
+from record.frame_files import FrameFolder
 from tests.replays.playing import LoggedPeople
 
 Capture = pytest.CaptureFixture[str]

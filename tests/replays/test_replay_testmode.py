@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from controller.daemon.replay import DIVERGED, Record
-from controller.daemon.sealing import CardSealer
+from controller.history.replay import DIVERGED, Record
+from controller.history.sealing import CardSealer
 from controller.replay.screen import COLUMNS, ROWS, screen
 from controller.replay.timeline import Moment, Timeline, build
 from hw_sim.clock import SECOND

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.replay import DIVERGED, NOT_OWED, Record
 from controller.daemon.writer import Released, Told
+from controller.history.replay import DIVERGED, NOT_OWED, Record
 from controller.replay.cards import NOT_TOLD, OTHER_CARD
 from controller.replay.finding import NotThere, find_round, rounds_in
 from controller.replay.timeline import Moment, Timeline, build

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from fractions import Fraction
 
-from controller.selection.selector import Selector
+from controller.history.selection.selector import Selector
 
 JOURNAL_ID = "0123456789abcdef"
 KEY = hashlib.sha256(b"the table's key").digest()

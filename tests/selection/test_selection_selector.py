@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import controller.selection as package
-from controller.selection.entries import SelectionError, decode
-from controller.selection.selector import Revealed, Selector
+import controller.history.selection as package
+from controller.history.selection.entries import SelectionError, decode
+from controller.history.selection.selector import Revealed, Selector
 from record import verify_draws
 from record.draw import Picks
 from tests.selection.desk import JOURNAL_ID, ONE, Source, seal, selector, unseal
@@ -227,4 +227,4 @@ def test_the_selector_knows_no_dealt_card() -> None:
                 if node.module == "controller.rules.cards":
                     assert not {a.name for a in node.names} & {"HiddenCard", "reveal"}
     allowed = {"controller.rules.cards", "controller.rules.errors"}
-    assert {m for m in seen if m and not m.startswith("controller.selection")} <= allowed
+    assert {m for m in seen if m and not m.startswith("controller.history.selection")} <= allowed

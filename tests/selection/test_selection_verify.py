@@ -15,11 +15,11 @@ import pytest
 
 from controller.cli import main
 from controller.commands import draws
-from controller.daemon.entries import encode_entry
-from controller.daemon.typed import Hide
+from controller.history.codec import Hide
+from controller.history.entries import encode_entry
+from controller.history.selection.selector import Selector
 from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import facts as f
-from controller.selection.selector import Selector
 from record import verify_draws, verify_journal
 from record.journal import Journal
 from tests.selection.desk import ONE, Source, seal, unseal

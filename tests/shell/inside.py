@@ -23,12 +23,12 @@ from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Recent
 from controller.daemon.desk.testing import TestDesk
 from controller.daemon.linking import Link
-from controller.daemon.scribe import Appended, Appends
 from controller.daemon.service import Peer, Service
-from controller.daemon.standing import round_body
-from controller.daemon.testmode import TEST
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Released, Writer
+from controller.history.replay import TEST
+from controller.history.scribe import Appended, Appends
+from controller.history.snapshot import round_body
 from controller.rules.engine.state import Archive, Phase
 from hw_sim.scenario import find, load
 from record.journal import Journal

@@ -16,8 +16,8 @@ import pytest
 
 from controller.commands import shell, status
 from controller.daemon import service as module
-from controller.daemon.service import EVERYBODY, PER_USER, Service, ask
-from controller.shell.client import Client
+from controller.daemon.service import EVERYBODY, PER_USER, Service
+from controller.shell.client import Client, ask
 from controller.shell.errors import EXIT
 from tests.e2e.keeper import Sitting
 from tests.e2e.table import underfelt

@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-from controller.daemon.service import ask
+from controller.shell.client import ask
 from tests.e2e.keeper import Sitting
 from tests.e2e.table import underfelt
 from tests.shell.screen import Screen

@@ -13,11 +13,11 @@ import controller.table
 from controller.rules.cards import BY_NAME
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.opening import open_table
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
 from controller.table.staff import NoRegister
-from controller.table.stepping import Entry, Key
 from controller.table.texts import parse_texts
 from drivers.orders import Order
 from hw_sim.clock import SECOND, Timer

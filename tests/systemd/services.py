@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from controller.daemon.service import ask
 from controller.floor.house import House
+from controller.shell.client import ask
 from tests.systemd.sandbox import command
 from tests.systemd.tools import ROOT, SYSTEMD
 

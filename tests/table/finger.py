@@ -17,11 +17,11 @@ from controller.rules.books import BOOKS
 from controller.rules.cards import Card
 from controller.rules.engine import facts as f
 from controller.rules.engine.deal import uses_packets
+from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.state import Phase, TableState
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
 from controller.table.staff import NoRegister, Staff
-from controller.table.stepping import Entry, Key
 from controller.table.texts import parse_texts
 from drivers.orders import (
     AcknowledgeCredit,

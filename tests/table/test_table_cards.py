@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.daemon.desk.why import sentence
-from controller.daemon.troubles import troubles
+from controller.faults.troubles import troubles
 from controller.replay.words import _FACTS as WORDS
 from controller.rules.cards import DECK, card
 from controller.rules.engine import facts as f

@@ -9,12 +9,12 @@ import pytest
 
 from controller.rules.cards import HiddenCard, card
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import SignedOn, TableCall
 from controller.rules.engine.facts import Role
 from controller.rules.engine.opening import open_table
 from controller.rules.hands import Hand
 from controller.table.console import Console, Outcome, Wrong, needs_key
 from controller.table.menu import MENU, Call, SignOn
-from controller.table.staff import SignedOn, TableCall
 from drivers.orders import ShowLamps
 from tests.clauses.tables import SETTINGS, TODAY, base, table
 from tests.table.finger import Finger, Table, finger

@@ -9,7 +9,7 @@ import pytest
 from controller.rules.cards import card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.table.credits import CreditDropped
+from controller.rules.engine.entries import CreditDropped
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import AcknowledgeCredit, EnableAcceptors, ReleaseCredit, ShowMeter
 from drivers.readings import CreditReturned, CreditTaken, SwitchRead

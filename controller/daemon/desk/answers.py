@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controller.daemon.catalogue import UNKNOWN, said
 from controller.daemon.desk.desk import Act, Asked
 from controller.daemon.desk.reach import Reach
+from controller.faults.catalogue import UNKNOWN, said
 from controller.shell.errors import NOT_FOUND, Refused
 from controller.shell.verbs import ROLES, VERBS, Verb
 

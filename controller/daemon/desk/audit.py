@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.entries import dump, load
+from controller.history.entries import dump, load
 from controller.shell.errors import NO_AUDIT, Refused
 from record.journal import Journal, JournalError
 

@@ -16,11 +16,11 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from controller.config.people import ShellPerson
-from controller.daemon.catalogue import said
 from controller.daemon.desk.audit import Audit
 from controller.daemon.desk.roles import Author, author_of, refusal
 from controller.daemon.logbook import Entry, say
 from controller.daemon.service import Peer
+from controller.faults.catalogue import said
 from controller.shell.errors import BROKEN, EXPIRED, NOBODY, ROLE, TEST_MODE, WORD, Refused
 from controller.shell.parse import Live, Parsed, checked, parse
 from controller.shell.verbs import VERBS

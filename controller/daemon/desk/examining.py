@@ -18,12 +18,12 @@ from controller.daemon.desk.recent import Dealt
 from controller.daemon.desk.why import clause, sentence
 from controller.daemon.verbs import free_bytes
 from controller.daemon.writer import Writer
+from controller.rules.engine.entries import Key
 from controller.rules.engine.state import Archive, Phase
 from controller.rules.explain import event_text, explain
 from controller.shell.errors import NOT_FOUND, NOT_NOW, Refused
 from controller.table.asks import Ask
 from controller.table.chips import Chips
-from controller.table.stepping import Key
 from drivers.readings import Antenna
 from drivers.transport.clock import now_us
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.entries import load
-from controller.daemon.standing import ROUND, round_number
+from controller.history.entries import load
+from controller.history.snapshot import ROUND, round_number
 from record.journal import JournalError, RealDisk, Record
 from record.journal.errors import JournalCorrupt
 from record.journal.reader import JournalReader, records_from

@@ -8,8 +8,8 @@ from typing import Any
 
 from controller.config.live import load_live
 from controller.daemon import start as starting
-from controller.daemon.entries import load as body_of
 from controller.daemon.writer import Input, Released, Told
+from controller.history.entries import load as body_of
 from controller.link.hearing import Heard
 from controller.rules.cards import HiddenCard, cards
 from controller.rules.engine import facts as f

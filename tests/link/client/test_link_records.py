@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from controller.croupier import DEALER_AT_TABLE, SUPERVISOR, Croupier
-from controller.daemon.errors import ReplayError
-from controller.link.bodies import MOST_BYTES, bodies_of, fixed_awards
+from controller.history.errors import ReplayError
+from controller.history.link_events import MOST_BYTES, bodies_of, fixed_awards
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Archive
 from controller.rules.engine.step import step

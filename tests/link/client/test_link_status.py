@@ -7,7 +7,7 @@ from typing import Any
 from controller.commands.status import _link
 from controller.daemon.metrics import Process
 from controller.daemon.metrics import _link as _figures
-from controller.daemon.troubles import troubles
+from controller.faults.troubles import troubles
 from controller.link.session import Trouble
 from tests.link.client.model import ModelServer, World, contributed
 

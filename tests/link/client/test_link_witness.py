@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.daemon.entries import dump
-from controller.daemon.errors import ReplayError
 from controller.daemon.writer import Noted as Told
 from controller.daemon.writer import Tick
+from controller.history.entries import dump
+from controller.history.errors import ReplayError
 from controller.link.witness import SPACING_US, WITNESS, Witness, body_of, receipt_in
 from drivers.transport.clock import now_us
 from hw_sim.scenario import find, load

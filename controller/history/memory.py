@@ -9,24 +9,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from controller.daemon.entries import cards_in
-from controller.daemon.revealing import REVEALED, Draw, Revealer, revealed_body
-from controller.daemon.sealing import OpensCards, Sealed
-from controller.daemon.standing import ROUND, Opening, Standing, StateDigest, round_body
-from controller.gamingday import fold
-from controller.gamingday.sheet import Day
-from controller.link.bodies import bodies_of
+from controller.history.entries import cards_in
+from controller.history.gamingday import fold
+from controller.history.gamingday.sheet import Day
+from controller.history.link_events import bodies_of
+from controller.history.revealing import REVEALED, Draw, Revealer, revealed_body
+from controller.history.sealing import OpensCards, Sealed
+from controller.history.snapshot import ROUND, Opening, Standing, StateDigest, round_body
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import (
+    ACCEPTORS,
+    CreditDropped,
+    Entry,
+    Key,
+    SignedOn,
+    TableCall,
+)
 from controller.rules.engine.state import TableState
 from controller.rules.engine.step import step
-from controller.table.credits import CreditDropped
-from controller.table.sensing import ACCEPTORS
-from controller.table.staff import SignedOn, TableCall
-from controller.table.stepping import Entry, Key
 from record.link.outbox import OUTBOX, outbox_body
 
 OPENED: Final = 128
@@ -224,3 +228,25 @@ def from_standing(standing: Standing) -> Memory:
         day=deepcopy(standing.day),
         sent=standing.sent,
     )
+
+
+_LIMITS: Final = ("min_wager", "max_wager")
+
+
+def reopen(memory: Memory, opening: Opening) -> None:
+    """Other rules for a table between rounds: all it knows stays, changed limits are posted.
+
+    Limits that a supervisor has set stay unless the configuration's own have changed.
+    """
+    before, fresh = memory.state, opening.state()
+    changed = {
+        name: getattr(fresh, name)
+        for name in _LIMITS
+        if getattr(fresh.rules.money, name) != getattr(before.rules.money, name)
+    }
+    memory.state = replace(before, rules=fresh.rules, **changed)
+    memory.opening = opening
+
+
+def differs(memory: Memory, opening: Opening) -> bool:
+    return opening.state().rules != memory.state.rules

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from controller.daemon.entries import dump
-from controller.daemon.sealing import OpensCards, Sealed
+from controller.history.entries import dump
+from controller.history.sealing import OpensCards, Sealed
 from controller.rules.cards import Card, HiddenCard, PublicMoment, name, reveal
 from controller.rules.engine.deal import assign
 from controller.rules.engine.state import TableState

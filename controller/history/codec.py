@@ -14,7 +14,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
-from controller.daemon.errors import BodyError
+from controller.history.errors import BodyError
 from controller.rules import events as ev
 from controller.rules.cards import BY_NAME, NAMES, Card, HiddenCard
 from controller.rules.engine.names import NAME_OF

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.daemon.errors import BodyError
-from controller.daemon.typed import (
+from controller.history.codec import (
     BAD_VALUE,
     MISSING_FIELD,
     UNKNOWN_FIELD,
@@ -23,13 +22,12 @@ from controller.daemon.typed import (
     codec,
     take_fields,
 )
+from controller.history.errors import BodyError
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import CreditDropped, Entry, Key, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF, WHATS
 from controller.rules.errors import shown
-from controller.table.credits import CreditDropped
-from controller.table.staff import SignedOn, TableCall
-from controller.table.stepping import Entry, Key
 
 VERSION: Final = 1
 FACT: Final = "fact"

@@ -12,8 +12,8 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from controller.gamingday.rounds import round_recorded
-from controller.gamingday.sheet import (
+from controller.history.gamingday.rounds import round_recorded
+from controller.history.gamingday.sheet import (
     MINUTE_MS,
     MOST_KINDS,
     OTHER,

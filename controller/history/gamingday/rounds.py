@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.gamingday.sheet import Day, Money, Wagers, count
+from controller.history.gamingday.sheet import Day, Money, Wagers, count
 from record.rounds import CONFIRMED, VOID, ending, returned
 
 KEPT: Final = 50

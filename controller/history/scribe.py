@@ -12,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from controller.daemon.entries import encode_entry
-from controller.daemon.memory import Body, Memory
-from controller.daemon.sealing import CardSealer, Sealed
-from controller.daemon.standing import ROUND, STANDING, round_number, standing_body
-from controller.daemon.typed import Hide
+from controller.history.codec import Hide
+from controller.history.entries import encode_entry
+from controller.history.memory import Body, Memory
+from controller.history.sealing import CardSealer, Sealed
+from controller.history.snapshot import ROUND, STANDING, round_number, standing_body
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
+from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.state import Phase, TableState
-from controller.table.stepping import Entry, Key
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
 

@@ -20,11 +20,11 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from pathlib import Path
 from typing import Any, Final
 
-import controller
+from record import __version__
 
 PACKAGES: Final = ("controller", "drivers", "hw_sim", "link", "record")
 SOURCES: Final = (".py", ".sql", ".toml")
-PROGRAM: Final = Path(controller.__file__).resolve().parent.parent
+PROGRAM: Final = Path(__file__).resolve().parents[2]
 DRIVERS: Final = "underfelt.drivers"
 NOT_RUN: Final = ("bench", "dev", "math")
 """Extras that no daemon imports."""
@@ -182,7 +182,7 @@ def rule_book_hash(game: str) -> str:
 def opened_body(game: str, configuration: str, layout: str, repaired: int) -> dict[str, Any]:
     """The record of a start: with it, history needs no old code to be understood."""
     return {
-        "version": controller.__version__,
+        "version": __version__,
         "python": platform.python_version(),
         "program": program_hash(),
         "platform": platform_hash(),

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
-from controller.daemon.changing import reopen
-from controller.daemon.entries import ENTRY_KINDS, decode_entry, load
-from controller.daemon.errors import BodyError, ReplayError, SealError
-from controller.daemon.memory import Ahead, Body, Memory, NotAccepted, from_standing
-from controller.daemon.revealing import REVEALED
-from controller.daemon.sealing import OpensCards, Sealed
-from controller.daemon.standing import (
+from controller.history.codec import Unhide, no_hidden_card
+from controller.history.entries import ENTRY_KINDS, decode_entry, load
+from controller.history.errors import BodyError, ReplayError, SealError
+from controller.history.gamingday.fold import DAY
+from controller.history.memory import Ahead, Body, Memory, NotAccepted, from_standing, reopen
+from controller.history.revealing import REVEALED
+from controller.history.sealing import OpensCards, Sealed
+from controller.history.snapshot import (
     ROUND,
     STANDING,
     Opening,
@@ -27,9 +28,6 @@ from controller.daemon.standing import (
     take_round,
     take_standing,
 )
-from controller.daemon.testmode import READING, TEST
-from controller.daemon.typed import Unhide, no_hidden_card
-from controller.gamingday.fold import DAY
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.settlement import KEPT_ROUNDS
@@ -40,6 +38,11 @@ from record.link.outbox import OUTBOX
 SELECTION: Final = "selection"
 LOCK: Final = "lock"
 UNLOCK: Final = "unlock"
+TEST: Final = "test"
+"""The kind of its records in the table's journal."""
+BEGIN: Final = "begin"
+END: Final = "end"
+READING: Final = "reading"
 PASSIVE: Final = frozenset(
     (
         "opened", "shown", "alarm", "device", "repair", "closed", "attempt", "configuration",
@@ -298,3 +301,9 @@ class Replay:
             said = f"round {number} should stand in record {seq}: read from an earlier record on"
             raise ReplayError(NO_START, self.last_seq, said)
         return take_round(body, no_hidden_card)
+
+
+def left_on(kind: str, body: bytes, before: bool) -> bool:
+    """Did a run end in test mode? Asked of one record of its journal after the other."""
+    event = load(body).get("event") if kind == TEST else ""
+    return event == BEGIN if event in (BEGIN, END) else before

@@ -8,32 +8,27 @@ prints a key, a nonce or a card.
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
 from hmac import compare_digest
-from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
-from controller.daemon.errors import BodyError, SealError, TableKeyError
-from controller.daemon.typed import BAD_VALUE, MISSING_FIELD, UNKNOWN_FIELD
+from controller.history.codec import BAD_VALUE, MISSING_FIELD, UNKNOWN_FIELD
+from controller.history.errors import BodyError, SealError
 from controller.rules.cards import DECK_SIZE, Card, HiddenCard
 from controller.rules.errors import shown
 
-KEY_WORD: Final = "underfelt-table-key-1"
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 32
 BOX_NONCE_BYTES: Final = SecretBox.NONCE_SIZE
 BOX_BYTES: Final = BOX_NONCE_BYTES + SecretBox.MACBYTES + NONCE_BYTES + 1
 COMMIT_BYTES: Final = 32
-MAX_KEY_FILE_BYTES: Final = 1024
 
 _CARD: Final = b"underfelt card 1"
 _FRAME: Final = b"underfelt frame1"
@@ -68,47 +63,6 @@ class TableKey:
         named = name.encode()
         told = len(named).to_bytes(1, "big") + named + place
         return blake2b(told, digest_size=KEY_BYTES, key=self._key, person=purpose).digest()
-
-
-def make_key() -> TableKey:
-    return TableKey(secrets.token_bytes(KEY_BYTES))
-
-
-def key_line() -> str:
-    """The content of a new key file, for whoever creates it with mode 0400."""
-    return f"{KEY_WORD} {secrets.token_hex(KEY_BYTES)}\n"
-
-
-def load_key(path: Path, credentials: Path | None = None) -> TableKey:
-    """The key in a file of mode 0400 that we own, or in systemd's credentials directory.
-
-    There systemd itself decides who may read: the file may belong to root and show group read,
-    which is the mask of the access list that lets this one user in.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        with open(descriptor, "rb") as stream:
-            about = os.fstat(descriptor)
-            text = stream.read(MAX_KEY_FILE_BYTES)
-    except OSError as error:
-        said = f"{error.strerror}; give the table's key file"
-        raise TableKeyError("E-SEAL-001", str(path), said, 66) from None
-    ours, modes = [os.geteuid()], [0o400]
-    if credentials is not None and path.parent.resolve() == credentials.resolve():
-        ours, modes = [os.geteuid(), 0], [0o400, 0o440]
-    mode = stat.S_IMODE(about.st_mode)
-    if not stat.S_ISREG(about.st_mode) or mode not in modes:
-        said = f"mode {mode:04o}: the table's key must be a file of mode 0400; chmod 0400"
-        raise TableKeyError("E-SEAL-002", str(path), said, 77)
-    if about.st_uid not in ours:
-        said = f"owner {about.st_uid}: the table's key must belong to user {ours[0]}; chown it"
-        raise TableKeyError("E-SEAL-002", str(path), said, 77)
-    found = re.fullmatch(rb"([a-z0-9-]+) ([0-9a-f]{64})\n?", text)
-    if found is None or found[1] != KEY_WORD.encode():
-        # What stands in the file is not repeated: it may be a secret in the wrong place.
-        said = f"expected one line '{KEY_WORD} KEY' with 64 hex digits"
-        raise TableKeyError("E-SEAL-003", str(path), said, 78)
-    return TableKey(bytes.fromhex(found[2].decode()))
 
 
 # --- cards -------------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from controller.daemon.entries import NOT_JSON, dump, load
-from controller.daemon.errors import BodyError
-from controller.daemon.typed import BAD_VALUE, Codec, Hide, Unhide, codec, take_fields
-from controller.gamingday import fold
-from controller.gamingday.sheet import Day
+from controller.history.codec import BAD_VALUE, Codec, Hide, Unhide, codec, take_fields
+from controller.history.entries import NOT_JSON, dump, load
+from controller.history.errors import BodyError
+from controller.history.gamingday import fold
+from controller.history.gamingday.sheet import Day
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table

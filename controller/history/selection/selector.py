@@ -15,8 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from controller.rules.cards import NAMES
-from controller.selection.entries import (
+from controller.history.selection.entries import (
     CommittedEntry,
     Entry,
     LostEntry,
@@ -26,6 +25,7 @@ from controller.selection.entries import (
     decode,
     encode,
 )
+from controller.rules.cards import NAMES
 from record.draw import (
     SALT_BYTES,
     SEED_BYTES,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final, Literal
 from zlib import crc32
 
-from controller.daemon.errors import FrameLogError
-from controller.daemon.sealing import Random, TableKey, open_frame, seal_frame
+from controller.history.errors import FrameLogError
+from controller.history.sealing import Random, TableKey, open_frame, seal_frame
 
 MAGIC: Final = b"UFFRAMES"
 VERSION: Final = 1

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.gamingday.fold import local, total
-from controller.gamingday.sheet import Day, Rows, Total, Wagers
+from controller.history.gamingday.fold import local, total
+from controller.history.gamingday.sheet import Day, Rows, Total, Wagers
 from record.words import counted
 
 WIDE: Final = 78

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from controller.daemon.catalogue import said
+from controller.faults.catalogue import said
 
 Level = Literal["stopped", "degraded", "note"]
 MARKS: Final[Mapping[Level, str]] = {"stopped": "!!", "degraded": "!", "note": "-"}
