@@ -41,10 +41,10 @@ from controller.daemon.runtime import Runtime
 from controller.daemon.start import wall_ms
 from controller.daemon.writer import Writer
 from controller.history.memory import Memory
-from controller.history.scribe import Scribe
 from controller.history.sealing import CardSealer, TableKey
 from controller.history.selection.selector import Selector
 from controller.history.snapshot import Opening
+from controller.history.table_log import TableLog
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine.opening import open_table
@@ -116,17 +116,17 @@ class Table:
         opening = Opening(GAME, SETTINGS, "2026-01-01")
         self.memory = Memory(self.stands, opening)
         sealer = CardSealer(key, self.journal.journal_id)
-        scribe = Scribe(self.memory, self.journal, sealer, wall_ms)
+        table_log = TableLog(self.memory, self.journal, sealer, wall_ms)
         texts = parse_texts(TEXTS.read_text("utf-8"))
         self.core = TableCore(
-            self.stands, SeatMap({}), lambda _uid: None, NoRegister(), texts, scribe,
+            table_log, SeatMap({}), lambda _uid: None, NoRegister(), texts,
             card_devices=frozenset({"shoe"}), now_us=now_us(),
         )  # fmt: skip
         box = SecretBox(key.for_frame("selection seeds", 0))
         selector = Selector(self.journal.journal_id, os.urandom, box.encrypt, box.decrypt)
         line = LineLayout("shoe", "cdp-shoe", port, SERIAL)
         layout = TableLayout("BENCH", 7, Transport(), (line,), {}, {})
-        writer = Writer(self.core, scribe, self.journal, selector)
+        writer = Writer(self.core, table_log, self.journal, selector)
         self.runtime = Runtime(writer, build(layout), layout, deliver=self.deliver)
 
     def deliver(self, effects: tuple[object, ...]) -> None:
@@ -135,7 +135,7 @@ class Table:
                 told = {"seq": self.journal.next_seq, "seat": effect.seat, "card": str(effect.card)}
                 self.socket.send(msgspec.json.encode(told), zmq.NOBLOCK)
         # The message is on its way: the next card finds the table where this one found it.
-        self.core.state = self.memory.state = self.stands
+        self.memory.state = self.stands
 
 
 async def daemon(port: str, address: str) -> None:

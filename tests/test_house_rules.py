@@ -79,6 +79,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "controller.table": (
         "controller.table",
+        "controller.history",
         "controller.rules",
         "drivers.base",
         "drivers.orders",

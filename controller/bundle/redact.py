@@ -32,6 +32,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "alarm": ("code", "device", "seat", "clause"),
     "table-call": ("kind",),
     "credit-dropped": ("seat", "number"),
+    "credit-given-back": ("seat", "number"),
     "day": ("number", "date"),
     "test": ("event", "why", "device", "state"),
     "lock": (),

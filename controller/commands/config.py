@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.cli import EX_CONFIG, EX_OK, EX_USAGE
+from controller.commands.config_trial import not_today, of_others, refused_by_files
 from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
 from controller.config.options import OPTIONS
@@ -22,7 +23,6 @@ from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.chosen import texts_of
-from controller.doctor.trial import not_today, of_others, refused_by_files
 from controller.faults.refusals import Refusal, refusal_of
 from controller.rules.settings import ALL
 from record.arguments import Arguments

@@ -32,10 +32,10 @@ from controller.history.errors import ReplayError
 from controller.history.identity import opened_body
 from controller.history.memory import differs, reopen
 from controller.history.replay import TEST, UNREADABLE, Replayed, left_on, replay
-from controller.history.scribe import Scribe
 from controller.history.sealing import CardSealer, TableKey
 from controller.history.selection.selector import Selector
 from controller.history.snapshot import Opening
+from controller.history.table_log import TableLog
 from controller.link.cursor import Places
 from controller.link.witness import WITNESS, receipt_in
 from controller.rules.engine.state import Phase
@@ -158,7 +158,7 @@ def _put_together(
     replayed = replay(journal.records(), cards, opening)
     kept = _kept(journal)
     changing = _changing(config, replayed, opening, kept.configuration)
-    scribe = Scribe(replayed.memory, journal, cards, wall_ms)
+    table_log = TableLog(replayed.memory, journal, cards, wall_ms)
     selector = _selector(journal.journal_id, key)
     if replayed.state.rules.table.selector == "table":
         for record in replayed.selections:
@@ -177,23 +177,19 @@ def _put_together(
         if line.kind not in ("feig", "alpha") and not line.antennas
     )
     core = TableCore(
-        replayed.state,
+        table_log,
         SeatMap(config.layout.spots),
         register.find,
         staff,
         taken.texts,
-        scribe,
         house=config.chips.house,
         options=taken.options,
         card_devices=card_devices,
         dealer=DEALER_1 if simulated else replayed.dealer,
         supervisor=SUPERVISOR_1 if simulated else None,
-        last_keys=replayed.last_keys,
-        untaken_credits=replayed.untaken_credits,
         now_us=time.monotonic_ns() // 1000,
     )
-    core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
-    writer = Writer(core, scribe, journal, selector)
+    writer = Writer(core, table_log, journal, selector)
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
     writer.chosen, writer.test.left_on = taken, kept.testing
     writer.meters = frozenset(

@@ -65,6 +65,6 @@ def _prompt(writer: Writer) -> tuple[str, ...]:
 
 
 def _gaming_day(writer: Writer) -> dict[str, Any]:
-    day = writer.scribe.memory.day
+    day = writer.table_log.memory.day
     rounds = day.rounds.settled + day.rounds.void + day.rounds.held
     return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}

@@ -81,8 +81,8 @@ class Verbs:
             queue_depth=self._runtime.queue_depth,
             watchdog_feeds=self.feeds(),
             counters=self.counters(),
-            records=dict(writer.scribe.written),
-            journal_bytes=writer.scribe.bytes,
+            records=dict(writer.table_log.written),
+            journal_bytes=writer.table_log.bytes,
             sync=writer.sync_times,
         )
         return metrics(self.status(), process)

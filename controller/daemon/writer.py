@@ -31,8 +31,8 @@ from controller.daemon.status import status_of
 from controller.daemon.testmode import CHANGED, POWER, RESTARTED, Blocked, TestMode, blocked
 from controller.history.entries import dump
 from controller.history.replay import BEGIN, END, TEST
-from controller.history.scribe import Scribe
 from controller.history.selection.selector import Selector
+from controller.history.table_log import TableLog
 from controller.link.hearing import Due, Heard, Hearing
 from controller.link.witness import AT_LAST, WITNESS
 from controller.rules.cards import Card
@@ -70,7 +70,7 @@ __all__ = ["CaughtUp", "Input", "Noted", "Overrun", "Released", "Tick", "Told", 
 @dataclass
 class Writer:
     core: TableCore
-    scribe: Scribe
+    table_log: TableLog
     journal: JournalLike
     selector: Selector
     devices: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -110,15 +110,15 @@ class Writer:
         self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
     ) -> Released:
         """The first group: what the power cut took, who we are, then every order."""
-        self.scribe.write(list(missing))
+        self.table_log.write(list(missing))
         self._append("opened", opened)
         if self.test.left_on:
             self._append(TEST, {"event": END, "why": RESTARTED, "state": self._digest})
         for alarm in self.decks.told():
             self._alarm(alarm)
         self.core.set_mode(now_us)
-        if self.scribe.may_stand:
-            self.scribe.stand()
+        if self.table_log.may_stand:
+            self.table_log.stand()
         if not self.locked and (request := selection_due(self.core.state)):
             self._select(request.round_no, request.seats, now_us)
         self._linked(now_us)
@@ -165,8 +165,8 @@ class Writer:
                 effects += self._outbox(orders, now_us)
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
-        if self.scribe.standing_due:
-            self.scribe.stand()
+        if self.table_log.standing_due:
+            self.table_log.stand()
         self._end_count_up()
         self._sync()
         self.counts["groups"] += 1
@@ -204,7 +204,7 @@ class Writer:
 
     @property
     def _digest(self) -> str:
-        return self.scribe.memory.digest
+        return self.table_log.memory.digest
 
     def begin_test(self, by: Mapping[str, Any]) -> tuple[Released, Blocked | None]:
         """The table out of play, on the record first; or why not."""
@@ -254,8 +254,9 @@ class Writer:
                 return [*self._end_test(POWER, now_us), *self.core.take(one, now_us)]
             case "card":
                 self._append(TEST, body := self.test.drew(one))
-                self.scribe.memory.tested(body["device"], body["key"])
-                return self.core.tested(body["device"], body["key"])
+                device, key = str(body["device"]), int(body["key"])
+                self.table_log.tested((device, key))
+                return [AcknowledgeReading(device, key)]
             case "table":
                 self.core.take(one, now_us)
             case _:
@@ -402,7 +403,7 @@ class Writer:
             self._save_decks()
 
     def _save_decks(self) -> None:
-        self.scribe.append(DECKWATCH, self.decks.body())
+        self.table_log.append(DECKWATCH, self.decks.body())
 
     def _alarm(self, alarm: dict[str, Any]) -> None:
         self.alarms = [*self.alarms[-19:], alarm]
@@ -418,15 +419,14 @@ class Writer:
     def _reconfigure(self, now_us: int) -> None:
         """Another configuration from here on: the standing record that follows is where its
         settings begin."""
-        memory = self.scribe.memory
+        memory = self.table_log.memory
         told, chosen = self.changing.apply(memory)
         self._append(CONFIGURATION, told)
-        self.core.state = memory.state
         if chosen is not None:
             self.chosen = chosen
             self.core.configure(chosen.texts, chosen.options)
             self.core.set_mode(now_us)
-        self.scribe.stand()
+        self.table_log.stand()
 
     def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
         """Commit, then reveal: each on the record before the engine hears of it."""
@@ -454,7 +454,7 @@ class Writer:
     ) -> list[Order]:
         """A fact, and the records of the draw that it stands on before it."""
         for body in bodies:
-            self.scribe.append("selection", body)
+            self.table_log.append("selection", body)
         return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
 
     # --- out -----------------------------------------------------------------------------------
@@ -467,10 +467,10 @@ class Writer:
             self.sync_times.note(self.clock_ns() - began)
 
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        self.scribe.append(kind, dump(body))
+        self.table_log.append(kind, dump(body))
 
     def _released(self, orders: list[Order], effects: list[object]) -> Released:
-        outbox, self.scribe.outgoing = tuple(self.scribe.outgoing), []
+        outbox, self.table_log.outgoing = tuple(self.table_log.outgoing), []
         if self.locked:
             lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
@@ -478,7 +478,7 @@ class Writer:
             orders = [order for order in orders if isinstance(order, AcknowledgeReading)]
         still = self.locked or self.test.is_on
         wake_us = None if still else self._wake_us()  # time stands for a locked table
-        sent = self.scribe.memory.sent or 0
+        sent = self.table_log.memory.sent or 0
         return Released(tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent)
 
     def _wake_us(self) -> int | None:

@@ -25,7 +25,14 @@ from controller.history.codec import (
 from controller.history.errors import BodyError
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import CreditDropped, Entry, Key, SignedOn, TableCall
+from controller.rules.engine.entries import (
+    CreditDropped,
+    CreditGivenBack,
+    Entry,
+    Key,
+    SignedOn,
+    TableCall,
+)
 from controller.rules.engine.names import NAME_OF, WHATS
 from controller.rules.errors import shown
 
@@ -34,6 +41,7 @@ FACT: Final = "fact"
 SIGNED_ON: Final = "signed-on"
 TABLE_CALL: Final = "table-call"
 CREDIT_DROPPED: Final = "credit-dropped"
+CREDIT_GIVEN_BACK: Final = "credit-given-back"
 
 NOT_JSON: Final = "E-ENT-001"
 OTHER_VERSION: Final = "E-ENT-002"
@@ -43,6 +51,7 @@ _OTHERS: Final[Mapping[str, type]] = {
     SIGNED_ON: SignedOn,
     TABLE_CALL: TableCall,
     CREDIT_DROPPED: CreditDropped,
+    CREDIT_GIVEN_BACK: CreditGivenBack,
 }
 _KIND_OF: Final = {cls: kind for kind, cls in _OTHERS.items()}
 ENTRY_KINDS: Final = frozenset((FACT, *_OTHERS))

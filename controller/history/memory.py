@@ -24,8 +24,9 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.entries import (
     ACCEPTORS,
     CreditDropped,
-    Entry,
+    CreditGivenBack,
     Key,
+    NoFact,
     SignedOn,
     TableCall,
 )
@@ -46,6 +47,14 @@ class Ahead(NamedTuple):
     effects: Sequence[fx.Effect]
 
 
+class Undo(NamedTuple):
+    """The last decision of a round."""
+
+    seat: int
+    spot: str
+    choice: str
+
+
 def goes_on(what: f.What) -> bool:
     """Is this the first of two facts that one reading may give?
 
@@ -54,10 +63,6 @@ def goes_on(what: f.What) -> bool:
     """
     failed = isinstance(what, f.DeckChecked) and not what.passed
     return failed or isinstance(what, f.ShufflerReady)
-
-
-class NotAccepted(Exception):
-    """The engine refuses a fact that is said to have been accepted."""
 
 
 @dataclass(slots=True)
@@ -73,8 +78,8 @@ class Memory:
     dealer: f.Declared | None = None
     """Who signed on last at the dealer's position; None if nobody did."""
     table_closed: bool = False
-    undo: tuple[int, str, str] | None = None
-    """The decision that ``UNDO`` would turn: seat, spot, choice."""
+    undo: Undo | None = None
+    """The decision that ``UNDO`` would turn."""
     rounds: dict[int, int] = field(default_factory=dict)
     """Rounds in ``state.history``, and the record each stands in."""
     day: Day = field(default_factory=Day)
@@ -89,11 +94,11 @@ class Memory:
     _digest: StateDigest = field(default_factory=StateDigest)
     _revealer: Revealer = field(default_factory=Revealer)
 
-    def ahead(self, fact: f.Fact) -> Ahead:
-        """Where a fact leads; nothing is adopted."""
+    def ahead(self, fact: f.Fact) -> Ahead | fx.Refused:
+        """Where a fact leads, or why the rules refuse it; nothing is adopted."""
         state, effects = step(self.state, fact)
         if effects and isinstance(effects[0], fx.Refused):
-            raise NotAccepted(effects[0].reason)
+            return effects[0]
         return Ahead(state, self._digest.of(state), effects)
 
     def adopt(
@@ -132,7 +137,7 @@ class Memory:
         """A record of any kind stands in the journal: the gaming day counts it."""
         self.day = fold.take(self.day, record)
 
-    def note(self, entry: Entry) -> list[Body]:
+    def note(self, entry: NoFact) -> list[Body]:
         """An entry that is no fact of a round. Returns the records that must follow it."""
         self._open_key = None
         match entry:
@@ -142,7 +147,7 @@ class Memory:
                 self.table_closed = kind != "table open"
                 if kind == fold.DAY_CLOSE:
                     return [(fold.DAY, fold.closed(self.day))]
-            case CreditDropped(seat):
+            case CreditDropped(seat) | CreditGivenBack(seat):
                 self.untaken.discard(seat)
             case _:
                 pass  # a supervisor's position ends with the turn of the key
@@ -208,7 +213,7 @@ class Memory:
             case f.BetsOpened():
                 self.undo = None
             case f.Decided(seat, spot, choice) | f.DecisionCorrected(seat, spot, choice):
-                self.undo = (seat, spot, choice)
+                self.undo = Undo(seat, spot, choice)
             case _:
                 pass
 

@@ -15,7 +15,7 @@ from controller.history.codec import Unhide, no_hidden_card
 from controller.history.entries import ENTRY_KINDS, decode_entry, load
 from controller.history.errors import BodyError, ReplayError, SealError
 from controller.history.gamingday.fold import DAY
-from controller.history.memory import Ahead, Body, Memory, NotAccepted, from_standing, reopen
+from controller.history.memory import Ahead, Body, Memory, from_standing, reopen
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards, Sealed
 from controller.history.snapshot import (
@@ -29,6 +29,7 @@ from controller.history.snapshot import (
     take_standing,
 )
 from controller.rules.cards import HiddenCard
+from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.settlement import KEPT_ROUNDS
 from controller.rules.engine.state import Archive, TableState
@@ -75,7 +76,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What comes back. ``memory`` goes to the scribe, the rest to the core and the runtime."""
+    """What comes back. ``memory`` goes to the table log, the rest to the core and the runtime."""
 
     memory: Memory
     missing: tuple[Body, ...]
@@ -217,11 +218,10 @@ class Replay:
             self.owed = memory.note(found.entry)
             return
         before = memory.state
-        try:
-            ahead = memory.ahead(found.entry)
-        except NotAccepted as error:
-            said = f"the rules refuse this fact now: {error}"
-            raise ReplayError(REFUSED, record.seq, said) from None
+        ahead = memory.ahead(found.entry)
+        if isinstance(ahead, fx.Refused):
+            said = f"the rules refuse this fact now: {ahead.reason}"
+            raise ReplayError(REFUSED, record.seq, said)
         if ahead.digest != found.digest:
             said = f"the state is {ahead.digest}, it was {found.digest} when this was written"
             raise ReplayError(DIVERGED, record.seq, said)

@@ -26,7 +26,7 @@ from controller.replay.words import Said
 from controller.rules.cards import NAMES, Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.deal import next_place
-from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
+from controller.rules.engine.entries import CreditDropped, CreditGivenBack, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.state import Archive, Phase, TableState
 from record.rounds import ending
@@ -403,6 +403,9 @@ def _tell_entry(moment: Moment, record: Record) -> None:
             moment.what, moment.by = f"Call: {kind}", words.who(by)
         case CreditDropped(seat, number):
             moment.what = f"Seat {seat}: the chip of credit {number} has dropped"
+            moment.by, moment.seats = "measured by acceptors", frozenset({seat})
+        case CreditGivenBack(seat, number):
+            moment.what = f"Seat {seat}: the acceptor gave the chip of credit {number} back"
             moment.by, moment.seats = "measured by acceptors", frozenset({seat})
         case _:
             moment.what = record.kind

@@ -10,7 +10,7 @@ from typing import Any, Final
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY
-from controller.rules.engine.common import reading, spot_of
+from controller.rules.engine.common import reading
 from controller.rules.engine.entries import TableCall
 from controller.rules.engine.house import may_close
 from controller.rules.engine.phases import TABLE
@@ -239,9 +239,10 @@ class TableCore(Sensing):
         if self.closing is not None:
             self.closing = None  # nothing was declared yet: the call can still be taken back
             return self._release_held()
-        if self._undo is None or self._undo[1] != spot_of(self.state.phase):
-            return self._refuse("nothing to undo" if self._undo is None else "undo too late")
-        seat, spot, choice = self._undo
+        if self.undo is None:
+            none = self.log.memory.undo is None
+            return self._refuse("nothing to undo" if none else "undo too late")
+        seat, spot, choice = self.undo
         other: Any = "withdraw" if choice == "ride" else "ride"
         return self._declare(f.DecisionCorrected(seat, spot, other), at_ms * 1000)
 
@@ -250,7 +251,7 @@ class TableCore(Sensing):
         signed = None if found is None else self.positions.sign_on(*found, at_ms)
         if signed is None:
             return self._refuse("sign on refused")
-        self.journal(signed, None)
+        self.log.note(signed)
         return self.outbox.append(signed)
 
     def _call(self, kind: Any, at_ms: int) -> None:
@@ -262,8 +263,7 @@ class TableCore(Sensing):
         if kind != "table open" and not may_close(self.state, at_ms):
             return self._refuse("closing notice")
         call = TableCall(kind, by, at_ms)
-        self.journal(call, None)
-        self.table_closed = kind != "table open"
+        self.log.note(call)
         if not self.table_closed and "closing" in self.state.signs:
             self._apply(f.Fact(f.SignRemoved("closing"), by, at_ms))
         self.notices.forget(_DAY)

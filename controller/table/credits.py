@@ -6,6 +6,7 @@ A credit is acknowledged only when its fact is journalled; the acceptor holds th
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,8 +27,9 @@ def sensor_seat(reading: SwitchRead) -> int | None:
 class Credits:
     """What the sensors and acceptors show, beside what the engine has taken."""
 
-    untaken: set[int] = field(default_factory=set)
-    """Seats whose last credit is journalled but whose acceptor has not let go yet."""
+    untaken: AbstractSet[int]
+    """Seats whose last credit is journalled but whose acceptor has not let go yet: the journal's
+    own set, only read here."""
     at_start: set[int] = field(default_factory=set)
     """Those of before a restart of which the acceptors have not told anything yet."""
     doubt: set[int] = field(default_factory=set)
@@ -62,7 +64,7 @@ class Credits:
 
     def closed(self, seat: int) -> int:
         """The seat's credit is in the box, back with the player, or ruled on; its number."""
-        for seats in (self.untaken, self.at_start, self.doubt, self.given_back):
+        for seats in (self.at_start, self.doubt, self.given_back):
             seats.discard(seat)
         return self.numbers.get(seat, 0)
 

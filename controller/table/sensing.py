@@ -6,7 +6,7 @@ from typing import Final
 
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import ACCEPTORS, CreditDropped, Key
+from controller.rules.engine.entries import ACCEPTORS, CreditDropped, CreditGivenBack, Key
 from controller.rules.engine.state import Phase
 from controller.table import cards, credits
 from controller.table.lineage import forbidden_by
@@ -15,7 +15,7 @@ from controller.table.refusals import text_key
 from controller.table.spots import Spot
 from controller.table.stepping import Stepping
 from drivers.base import DeviceState, StateReported
-from drivers.orders import AcknowledgeCredit, AcknowledgeReading, Order, ReleaseCredit
+from drivers.orders import AcknowledgeCredit, AcknowledgeReading, ReleaseCredit
 from drivers.readings import (
     CardEvent,
     CreditOffered,
@@ -51,16 +51,11 @@ class Sensing(Stepping):
             return
         number = reading.key
         key = (reading.device, number) if number else None
-        if key is None or self._last_keys.get(reading.device) != number:
+        if key is None or not self.log.is_answered(key):
             self._card_facts(reading, key)
         if key is not None:
-            self._last_keys[reading.device] = number
+            self.log.answer(key)
             self._out.append(AcknowledgeReading(reading.device, number))
-
-    def tested(self, device: str, key: int) -> list[Order]:
-        """A reading of a test that is on disk: acknowledged, and no fact."""
-        self._last_keys[device] = key
-        return [AcknowledgeReading(device, key)]
 
     def _card_facts(self, reading: cards.CardReading, key: Key | None) -> None:
         if isinstance(reading, CardEvent):
@@ -135,7 +130,6 @@ class Sensing(Stepping):
                 # Not acknowledged and disabled: the acceptor gives the chip back.
                 self.credits.given_back.add(reading.seat)
                 return
-            self.credits.untaken.add(reading.seat)
         self._out.append(AcknowledgeCredit(reading.seat, reading.number))
 
     def _credit_gone(self, reading: CreditTaken | CreditReturned) -> None:
@@ -144,7 +138,7 @@ class Sensing(Stepping):
         counted = seat in self.credits.untaken
         self.credits.closed(seat)
         if isinstance(reading, CreditTaken):
-            self.journal(CreditDropped(seat, reading.number, at_ms), None)
+            self.log.note(CreditDropped(seat, reading.number, at_ms))
             self._out.append(ReleaseCredit(seat, reading.number))
         elif counted:
             self._given_back(seat, reading.device, at_ms)
@@ -155,6 +149,7 @@ class Sensing(Stepping):
         if self._measured(less, device, at_ms) is not None:
             alarm = fx.RaiseAlarm("credit given back", seat, "after the lock", "house rule")
             self.outbox.append(alarm)
+            self.log.note(CreditGivenBack(seat, self.credits.numbers.get(seat, 0), at_ms))
 
     def _device(self, report: StateReported) -> None:
         """A device's state. The acceptors have told all they know when they are ready again."""

@@ -6,17 +6,17 @@ has returned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from controller.history.memory import Undo
+from controller.history.table_log import TableLog
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import base_is_valid
 from controller.rules.engine.common import spot_of
 from controller.rules.engine.deal import must_cut, uses_packets
-from controller.rules.engine.entries import CreditDropped, Entry, Key, SignedOn, TableCall
+from controller.rules.engine.entries import CreditDropped, Key, SignedOn, TableCall
 from controller.rules.engine.state import Phase, TableState
-from controller.rules.engine.step import step
 from controller.table import cards, credits
 from controller.table.asks import Around, Ask
 from controller.table.chips import Chips, Find
@@ -38,9 +38,6 @@ from controller.table.texts import Texts
 from drivers.orders import Order, ReleaseCredit, RequestDeckCheck
 from drivers.readings import SwitchRead, Uid
 
-Journal = Callable[[Entry, Key | None], TableState | None]
-"""Makes an entry durable before it returns; the key names the reading it came from. A journal that
-steps the facts itself returns its state, which is then the table's."""
 ForCaller = fx.Effect | SignedOn | TableCall | CountUp
 
 SELECT_US: Final = 3_000_000
@@ -57,29 +54,27 @@ _KEPT: Final = (fx.SetLamp, fx.Prompt, fx.ArmAcceptor)
 class Stepping:
     """The state of the table, and what its devices and keys have said that is no fact yet."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
-        state: TableState,
+        log: TableLog,
         seat_map: SeatMap,
         find: Find,
         staff: Staff,
         texts: Texts,
-        journal: Journal,
         *,
         house: str = "",
         card_devices: frozenset[str] = frozenset(),
         dealer: f.Declared | None = DEALER_1,
         supervisor: f.Declared | None = SUPERVISOR_1,
-        last_keys: Mapping[str, int] | None = None,
-        untaken_credits: frozenset[int] = frozenset(),
         options: Options = DEFAULTS,
         now_us: int = 0,
     ) -> None:
-        self.state = state
+        self.log = log
+        state = log.state
         self.outbox: list[ForCaller] = []
-        self.seat_map, self.staff, self.journal = seat_map, staff, journal
+        self.seat_map, self.staff = seat_map, staff
         self.chips = Chips(seat_map, find, house, promo=state.rules.book.key == "NSW")
-        self.credits = credits.Credits(set(untaken_credits), at_start=set(untaken_credits))
+        self.credits = credits.Credits(log.memory.untaken, at_start=set(log.memory.untaken))
         self.health = Health(card_devices)
         self.console = Console()
         self.positions = Positions(dealer, supervisor)
@@ -91,13 +86,10 @@ class Stepping:
         self.take_backs = TakeBacks()
         self.lineage = Lineage()
         self.uncertain: frozenset[int] = frozenset()
-        self.table_closed = False
         self._released: frozenset[Spot] = frozenset()
-        self._last_keys = dict(last_keys or {})
         self._held: list[cards.CardReading] = []
         self._held_switches: dict[str, SwitchRead] = {}
         self._later: list[object] = []
-        self._undo: tuple[int, str, str] | None = None
         self._wrong: tuple[str, str, int | None] | None = None
         self._wrong_at: tuple[object, Ask | None] = (None, None)
         """What was wrong last, and the question that stood then."""
@@ -127,10 +119,19 @@ class Stepping:
         what = f.ProgressiveClosed(SAFE_MODE) if safe else f.ProgressiveOpened()
         self._measured(what, "configuration", now_us // 1000)
 
-    def resume(self, *, table_closed: bool, undo: tuple[int, str, str] | None) -> None:
-        """What stood beside the state when the table stopped."""
-        self.table_closed = table_closed
-        self._undo = undo
+    @property
+    def state(self) -> TableState:
+        return self.log.state
+
+    @property
+    def table_closed(self) -> bool:
+        return self.log.memory.table_closed
+
+    @property
+    def undo(self) -> Undo | None:
+        """The decision that ``UNDO`` would turn, while its phase lasts."""
+        found = self.log.memory.undo
+        return found if found and found.spot == spot_of(self.state.phase) else None
 
     def _arm_from_state(self) -> None:
         """After a restart: sensors as the journal has them, acceptors as the wagers allow."""
@@ -153,12 +154,12 @@ class Stepping:
 
     def _apply(self, fact: f.Fact, key: Key | None = None) -> fx.Refused | None:
         """Step, journal, adopt, effects: the one way through. Returns the refusal, if any."""
-        state, effects = step(self.state, fact)
-        if effects and isinstance(effects[0], fx.Refused):
-            self.outbox.append(effects[0])
-            return effects[0]
-        state = self.journal(fact, key) or state
-        before, self.state = self.state, state
+        before = self.state
+        effects = self.log.apply(fact, key)
+        if isinstance(effects, fx.Refused):
+            self.outbox.append(effects)
+            return effects
+        state = self.state
         self.take_backs.follow(state, self._now_us, self.options.take_back_us)
         if isinstance(fact.what, f.WagerRead):
             self.notices.forget(("chips", fact.what.seat))
@@ -196,7 +197,6 @@ class Stepping:
     def _after(self, fact: f.Fact) -> None:
         match fact.what:
             case f.BetsOpened():
-                self._undo = None
                 self.uncertain, self._released, self._press_close = frozenset(), frozenset(), False
                 self.notices.new_round()
                 for pair in self.lineage.opened():
@@ -208,8 +208,6 @@ class Stepping:
                 self._press_close = False
             case f.SeatLeftOut(seat):
                 self.uncertain -= {seat}
-            case f.Decided(seat, spot, choice) | f.DecisionCorrected(seat, spot, choice):
-                self._undo = (seat, spot, choice)
             case f.SeatRuled(seat, "stays live"):
                 self._release(seat)
             case f.WagerRead(seat):
@@ -278,9 +276,7 @@ class Stepping:
             power_fail=self.health.power_fail,
             table_closed=self.table_closed,
             selecting=waits and self._select_us is not None and self._now_us < self._select_us,
-            undo=self._undo[0]
-            if self._undo and self._undo[1] == spot_of(self.state.phase)
-            else None,
+            undo=None if (undo := self.undo) is None else undo.seat,
             overdue=self.take_backs.seats,
             press_close=self._press_close,
         )
@@ -309,5 +305,5 @@ class Stepping:
             number = self.credits.closed(seat)
             self.notices.forget(("credit", seat))
             dropped = CreditDropped(seat, number, self._now_us // 1000)
-            self.journal(dropped, None)
+            self.log.note(dropped)
             self._out.append(ReleaseCredit(seat, number))

@@ -17,10 +17,10 @@ from nacl.secret import SecretBox
 from controller.daemon.alone import Alone
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
 from controller.history.replay import left_on, replay
-from controller.history.scribe import Scribe
 from controller.history.sealing import CardSealer, TableKey
 from controller.history.selection.selector import Selector
 from controller.history.snapshot import Opening
+from controller.history.table_log import TableLog
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.table.core import TableCore
@@ -161,22 +161,18 @@ class CrashTable:
         replayed = replay(self.journal.records(), cards, opening)
         layout = self.bench.sim.layout
         card_line = layout.line_of_kind("cdp-shoe", "cdp-shuffler")
-        scribe = Scribe(replayed.memory, self.journal, cards, self._ms)
+        table_log = TableLog(replayed.memory, self.journal, cards, self._ms)
         core = TableCore(
-            replayed.state,
+            table_log,
             SeatMap(self.bench.layout.spots),
             self._register.get,
             NoRegister(),
             parse_texts(TEXTS.read_text("utf-8")),
-            scribe,
             house=HOUSE,
             card_devices=frozenset({card_line.name} if card_line else ()),
-            last_keys=replayed.last_keys,
-            untaken_credits=replayed.untaken_credits,
             now_us=self.bench.now_us,
         )
-        core.resume(table_closed=replayed.table_closed, undo=replayed.memory.undo)
-        self.writer = Writer(core, scribe, self.journal, self._selector(replayed))
+        self.writer = Writer(core, table_log, self.journal, self._selector(replayed))
         for record in self.journal.records():
             self.writer.test.left_on = left_on(record.kind, record.body, self.writer.test.left_on)
         if self.scenario.game == "MEGA":

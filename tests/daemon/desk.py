@@ -1,79 +1,28 @@
-"""A table whose entries go through the scribe into a list: the journal without a disk."""
+"""A table whose entries go through the table log into a list: the journal without a disk."""
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from controller.croupier import Croupier
 from controller.history.memory import Memory
 from controller.history.replay import Replayed, replay
-from controller.history.scribe import Scribe
-from controller.history.sealing import CardSealer, TableKey
 from controller.history.snapshot import Opening
+from controller.history.table_log import TableLog
 from controller.rules.cards import Card
-from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.state import Phase, TableState
 from drivers.orders import AcknowledgeCredit, Order
 from drivers.readings import CardEvent, CardRead, CreditOffered, CreditTaken, PacketRead, SealedCard
 from record.journal import Journal
 from tests.clauses.tables import SETTINGS, SHUFFLER, TODAY, table
+from tests.paper import KeptLog, Noise, Paper, Row, cards
 from tests.table.finger import Finger, Table, byte_of
 from tests.table.test_table_any_round import WAGERS, play, rulings
 
-JOURNAL_ID = "00112233445566778899aabbccddeeff"
-KEY = TableKey(bytes(range(32)))
 GAMES = [*((g, "shoe") for g in WAGERS), *((g, "shuffler") for g in SHUFFLER)]
-
-
-class Row(NamedTuple):
-    seq: int
-    kind: str
-    body: bytes
-    at_ms: int = 0
-    hash: bytes = b""
-
-
-class Noise:
-    """Nonces from a seed: the same ones in the same order, and how often it was asked."""
-
-    def __init__(self, seed: str = "noise") -> None:
-        self.seed = seed
-        self.calls: list[int] = []
-
-    def __call__(self, size: int) -> bytes:
-        self.calls.append(size)
-        return hashlib.shake_256(f"{self.seed} {len(self.calls)}".encode()).digest(size)
-
-
-@dataclass
-class Paper:
-    """A journal in memory."""
-
-    rows: list[Row] = field(default_factory=list)
-    states: list[TableState] = field(default_factory=list)
-    """The state that the core had adopted when each record was written."""
-
-    @property
-    def next_seq(self) -> int:
-        return len(self.rows) + 1
-
-    def wall_ms(self) -> int:
-        return 0
-
-    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
-        assert at_ms >= 0
-        before = self.rows[-1].hash if self.rows else b""
-        chained = hashlib.sha256(before + body).digest()
-        self.rows.append(Row(self.next_seq, kind, body, at_ms, chained))
-        return self.rows[-1]
-
-
-def cards(noise: Noise | None = None) -> CardSealer:
-    return CardSealer(KEY, JOURNAL_ID, noise or Noise())
 
 
 def opening_of(game: str, **changes: Any) -> Opening:
@@ -83,13 +32,6 @@ def opening_of(game: str, **changes: Any) -> Opening:
 @dataclass
 class WrittenTable(Table):
     """Devices number their readings here, and credits come from acceptors."""
-
-    scribe: Scribe | None = None
-
-    def write(self, entry: Entry, key: Key | None) -> TableState | None:
-        super().write(entry, key)
-        assert self.scribe is not None
-        return self.scribe(entry, key)
 
     def _heard(self, orders: list[Order]) -> list[Order]:
         self.log += [o for o in orders if isinstance(o, AcknowledgeCredit)]
@@ -124,7 +66,7 @@ class Desk:
 
     hand: Finger
     paper: Paper
-    scribe: Scribe
+    table_log: TableLog
     opening: Opening
     noise: Noise
 
@@ -169,11 +111,11 @@ def desk(
 ) -> Desk:
     noise = noise or Noise()
     paper = paper or Paper()
-    scribe = Scribe(Memory(croupier.state, opening), paper, cards(noise), paper.wall_ms)
-    scribe.stand()
-    table = kind(croupier.state, scribe=scribe)
+    table_log = KeptLog(Memory(croupier.state, opening), paper, noise)
+    table_log.stand()
+    table = kind(croupier.state, table_log=table_log)
     hand = Finger(table, list(croupier.deck), wagers, **more)
-    return Desk(hand, paper, scribe, opening, noise)
+    return Desk(hand, paper, table_log, opening, noise)
 
 
 def random_desk(

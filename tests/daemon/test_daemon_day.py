@@ -10,13 +10,14 @@ import pytest
 from controller.history.errors import ReplayError
 from controller.history.gamingday import fold
 from controller.history.gamingday.sheet import Day, Money
-from controller.history.scribe import Scribe
+from controller.history.table_log import TableLog
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from record.rounds import ending
 from tests.clauses.tables import base, table
-from tests.daemon.desk import GAMES, Desk, Paper, Row, cards, clear, desk, opening_of, random_desk
+from tests.daemon.desk import GAMES, Desk, clear, desk, opening_of, random_desk
+from tests.paper import Paper, Row, cards, tell
 
 
 def close(live: Desk) -> None:
@@ -46,7 +47,7 @@ def posted(live: Desk, kind: type[Any]) -> Money:
 def test_the_day_is_what_the_rounds_were(game: str, device: str, seed: int) -> None:
     """Random rounds with irregularities: the sums are those of the results and of the effects."""
     live = random_desk(game, device, seed, rounds=3)
-    day, history = live.scribe.memory.day, live.state.history
+    day, history = live.table_log.memory.day, live.state.history
     assert day == recounted(live.paper.rows)
     assert (day.unread, day.unbalanced.count) == (0, 0)
     assert day.rounds.settled + day.rounds.void + day.rounds.held == len(history)
@@ -84,8 +85,8 @@ def test_a_day_that_the_power_cut_took_is_written_by_the_next_start() -> None:
     repaired = Row(len(rows) + 1, "repair", b"{}", 9, b"r" * 32)
     back = live.back([*rows, repaired])
     paper = Paper([*rows, repaired])
-    scribe = Scribe(back.memory, paper, cards(), lambda: 77)
-    scribe.write(list(back.missing))
+    table_log = TableLog(back.memory, paper, cards(), lambda: 77)
+    table_log.write(list(back.missing))
     assert paper.rows[-1].kind == "day"
     assert paper.rows[-1].body == live.paper.rows[-1].body
     assert live.back(paper.rows).memory.day.first_seq == len(paper.rows) + 1
@@ -101,7 +102,7 @@ def test_a_day_that_is_not_what_the_records_make_is_refused() -> None:
     with pytest.raises(ReplayError) as refused:
         live.back([*rows[:-1], wrong])
     assert (refused.value.code, refused.value.seq) == ("E-RPL-003", wrong.seq)
-    live.scribe(f.Fact(f.DeckShuffled("red"), f.Measured("shoe"), 9), None)
+    tell(live.table_log, f.Fact(f.DeckShuffled("red"), f.Measured("shoe"), 9), None)
     with pytest.raises(ReplayError) as refused:
         live.back([*rows[:-2], live.paper.rows[-1]])
     assert refused.value.code == "E-RPL-004"
@@ -109,11 +110,11 @@ def test_a_day_that_is_not_what_the_records_make_is_refused() -> None:
 
 def test_a_start_needs_nothing_from_before_the_standing_record() -> None:
     live = random_desk("MEGA", "shoe", 3, rounds=2)
-    live.scribe.stand()
+    live.table_log.stand()
     close(live)
     blank = [r._replace(body=b"?") if r.kind == "fact" else r for r in live.paper.rows]
-    assert live.back(blank).memory.day == live.scribe.memory.day
-    assert live.back(whole=True).memory.day == live.scribe.memory.day
+    assert live.back(blank).memory.day == live.table_log.memory.day
+    assert live.back(whole=True).memory.day == live.table_log.memory.day
     stands = next(i for i, r in enumerate(blank) if r.kind == "standing" and i)
     body = json.loads(blank[stands].body)
     body["day"]["hands"]["tips"] = 5
@@ -145,4 +146,4 @@ def test_closed_between_rounds_only_and_with_the_key() -> None:
     made.as_supervisor("83")
     assert made.lines[2] == "SHUFFLE RED"
     clear(made)
-    assert live.scribe.memory.day.number == 2
+    assert live.table_log.memory.day.number == 2

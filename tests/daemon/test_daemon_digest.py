@@ -9,15 +9,16 @@ import pytest
 
 from controller.history.memory import Memory
 from controller.history.replay import replay
-from controller.history.scribe import Scribe
 from controller.history.snapshot import StateDigest, round_body
+from controller.history.table_log import TableLog
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Archive, Award, Deck, Frozen, Phase, Seat, TableState
 from controller.rules.engine.step import step
 from controller.rules.ricochet import Showdown
-from tests.daemon.desk import Paper, Row, cards, opening_of, random_desk
+from tests.daemon.desk import opening_of, random_desk
+from tests.paper import Paper, Row, cards
 
 
 def test_the_digest_is_what_it_was() -> None:
@@ -114,9 +115,9 @@ def test_every_field_of_the_state_is_in_the_digest_and_in_a_standing_record(name
     assert StateDigest().of(state) != StateDigest().of(opening.state())
     rounds = {a.round_no: 1 for a in state.history}
     paper = Paper([Row(1, "round", round_body(a)) for a in state.history])
-    scribe = Scribe(Memory(state, opening, rounds=rounds), paper, cards(), lambda: 0)
+    table_log = TableLog(Memory(state, opening, rounds=rounds), paper, cards(), lambda: 0)
     if name != "phase":
-        scribe.stand()
+        table_log.stand()
         assert replay(paper.rows, cards(), opening).state == state
 
 

@@ -22,7 +22,7 @@ from controller.rules.cards import NAMES, HiddenCard, PublicMoment, reveal
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF, WHATS
-from tests.daemon.desk import cards
+from tests.paper import cards
 
 VECTORS = tomllib.loads(
     (Path(__file__).parent.parent / "vectors" / "entries.toml").read_text("utf-8")

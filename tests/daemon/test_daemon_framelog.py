@@ -21,7 +21,7 @@ from controller.history.framelog import (
     read_frames,
 )
 from controller.history.sealing import TableKey
-from tests.daemon.desk import KEY, Noise
+from tests.paper import KEY, Noise
 
 LITERAL = (
     "55464652414d4553 01 000102030405060708090a0b0c0d0e0f 0000000000000007"

@@ -19,7 +19,8 @@ from controller.rules.engine.deal import assign
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from tests.clauses.tables import SHUFFLER, base, table
-from tests.daemon.desk import GAMES, Desk, Noise, Row, desk, opening_of, random_desk
+from tests.daemon.desk import GAMES, Desk, desk, opening_of, random_desk
+from tests.paper import Noise, Row
 
 SEALED = ("commit", "box")
 CARD = re.compile(rf"\b({'|'.join(NAMES)})\b")
@@ -207,7 +208,7 @@ def test_cards_that_stay_closed_leave_no_trace_to_the_end() -> None:
             hand.do(hand.words[0])
         hand.table.as_supervisor("17", 5, 1)
         hand.play()
-        live.scribe.stand()
+        live.table_log.stand()
         runs.append([(r.kind, json.dumps(cut(json.loads(r.body)))) for r in live.paper.rows])
     assert runs[0] == runs[1]
     assert runs[0][-1][0] == "standing"

@@ -12,26 +12,17 @@ import pytest
 from controller.history.errors import ReplayError
 from controller.history.memory import Memory
 from controller.history.replay import Replayed, replay
-from controller.history.scribe import STAND_AFTER, Scribe
 from controller.history.sealing import CardSealer, TableKey
 from controller.history.snapshot import STATE_FIELDS, round_body, round_number
+from controller.history.table_log import STAND_AFTER, TableLog
 from controller.rules.cards import PublicMoment, reveal
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.engine.step import step
 from tests.clauses.tables import base, table
-from tests.daemon.desk import (
-    GAMES,
-    JOURNAL_ID,
-    Desk,
-    Paper,
-    Row,
-    cards,
-    desk,
-    opening_of,
-    random_desk,
-)
+from tests.daemon.desk import GAMES, Desk, desk, opening_of, random_desk
+from tests.paper import JOURNAL_ID, Paper, Row, cards, tell
 
 SEEDS = range(6)
 
@@ -58,11 +49,11 @@ def test_a_replay_gives_back_the_table(game: str, device: str, seed: int) -> Non
         back = live.back(whole=whole)
         assert back.state == live.state
         assert in_full(back.state) == in_full(live.state)
-        assert back.last_keys == live.scribe.memory.last_keys
+        assert back.last_keys == live.table_log.memory.last_keys
         assert back.untaken_credits == live.hand.table.core.credits.untaken
         assert back.missing == ()
-        assert back.memory.rounds == live.scribe.memory.rounds
-        assert back.memory.undo == live.scribe.memory.undo
+        assert back.memory.rounds == live.table_log.memory.rounds
+        assert back.memory.undo == live.table_log.memory.undo
 
 
 @pytest.mark.parametrize(("game", "device"), GAMES)
@@ -93,11 +84,11 @@ def test_a_table_that_came_back_writes_on_as_if_nothing_had_been(game: str, devi
     for cut in range(2, len(rows), 7):
         back = live.back(rows[:cut])
         paper = Paper(list(rows[:cut]))
-        scribe = Scribe(back.memory, paper, cards(), lambda: 0)
-        scribe.write(list(back.missing))
+        table_log = TableLog(back.memory, paper, cards(), lambda: 0)
+        table_log.write(list(back.missing))
         taken = sum(row.kind in ("fact", "credit-dropped") for row in rows[:cut])
         for entry, key in entries[taken:]:
-            scribe(entry, key)
+            tell(table_log, entry, key)
         assert [row.kind for row in paper.rows] == [row.kind for row in rows]
         assert told(paper.rows) == told(rows)
         assert replay(paper.rows, cards(), live.opening).state == live.state
@@ -212,7 +203,7 @@ def test_unknown_kinds_and_bodies_refuse() -> None:
 def stood(game: str, device: str) -> Desk:
     """Two rounds, written down, and a third."""
     live = random_desk(game, device, 3, rounds=2)
-    live.scribe.stand()
+    live.table_log.stand()
     return live
 
 
@@ -223,11 +214,11 @@ def test_a_standing_record_holds_the_whole_table(game: str, device: str) -> None
         back = live.back(whole=whole)
         assert back.state == live.state
         assert in_full(back.state) == in_full(live.state)
-        assert back.memory.standing() == live.scribe.memory.standing()
+        assert back.memory.standing() == live.table_log.memory.standing()
     opened = f.Fact(f.DeckShuffled("red"), f.Measured("shuffler"), 9)
-    live.scribe(opened, ("shuffler", 900))
+    tell(live.table_log, opened, ("shuffler", 900))
     assert live.back().last_keys["shuffler"] == 900
-    assert live.back().state == live.scribe.memory.state
+    assert live.back().state == live.table_log.memory.state
 
 
 def test_what_lies_before_a_standing_record_is_not_stepped() -> None:
@@ -264,15 +255,15 @@ def test_a_standing_record_that_is_not_the_table_is_seen() -> None:
 def test_a_table_is_written_down_between_rounds_only() -> None:
     live = played("PP6", "shoe")
     opening = live.opening
-    scribe = Scribe(Memory(opening.state(), opening), Paper(), cards(), lambda: 0)
-    scribe.memory.state = changed(opening.state(), phase=Phase.BETTING)
-    assert not scribe.may_stand
+    table_log = TableLog(Memory(opening.state(), opening), Paper(), cards(), lambda: 0)
+    table_log.memory.state = changed(opening.state(), phase=Phase.BETTING)
+    assert not table_log.may_stand
     with pytest.raises(ValueError, match="between rounds"):
-        scribe.stand()
-    scribe.memory.state = opening.state()
-    assert not scribe.standing_due
-    scribe.memory.facts = STAND_AFTER
-    assert scribe.standing_due
+        table_log.stand()
+    table_log.memory.state = opening.state()
+    assert not table_log.standing_due
+    table_log.memory.facts = STAND_AFTER
+    assert table_log.standing_due
 
 
 def test_rules_come_back_with_the_settings_they_were_made_from() -> None:
@@ -294,7 +285,7 @@ def test_an_empty_journal_is_a_new_table() -> None:
 
 
 class Written:
-    """A scribe fed by hand."""
+    """A table_log fed by hand."""
 
     def __init__(self, game: str = "MEGA") -> None:
         croupier = table(game, {2: "TcTd7h"}, "4s5s")
@@ -302,7 +293,7 @@ class Written:
         self.croupier = croupier
 
     def tell(self, what: f.What, by: f.Source, key: tuple[str, int] | None = None) -> Replayed:
-        self.live.scribe(f.Fact(what, by, 1), key)
+        tell(self.live.table_log, f.Fact(what, by, 1), key)
         return self.live.back()
 
 
@@ -313,7 +304,7 @@ ACCEPTORS = f.Measured("acceptors")
 
 def test_credits_without_their_drop_are_untaken() -> None:
     desk_ = Written()
-    scribe = desk_.live.scribe
+    table_log = desk_.live.table_log
     desk_.tell(f.DeckChecked("red", True), f.Declared("S1", f.Role.CASINO_SUPERVISOR))
     desk_.tell(f.DeckShuffled("red"), SHUFFLER)
     desk_.tell(f.DeckCut(), DEALER)
@@ -322,7 +313,7 @@ def test_credits_without_their_drop_are_untaken() -> None:
         for seat in (2, 3):
             desk_.tell(f.WagerRead(seat, spot, 1000), f.Measured("chips"))
     assert desk_.tell(f.CreditsRead(2, 1), ACCEPTORS).untaken_credits == {2}
-    scribe(CreditDropped(2, 1, 1), None)
+    tell(table_log, CreditDropped(2, 1, 1), None)
     assert desk_.tell(f.CreditsRead(3, 1), ACCEPTORS).untaken_credits == {3}
     assert desk_.tell(f.CreditsRead(2, 2), ACCEPTORS).untaken_credits == {2, 3}
     assert desk_.tell(f.CreditsRead(3, 0), ACCEPTORS).untaken_credits == {2}
@@ -353,17 +344,17 @@ def test_a_reading_of_which_one_fact_is_missing_is_taken_again() -> None:
 
 def test_who_stands_there_and_whether_the_table_is_open() -> None:
     desk_ = Written()
-    scribe, live = desk_.live.scribe, desk_.live
+    table_log, live = desk_.live.table_log, desk_.live
     assert live.back().dealer is None
-    scribe(SignedOn("D7", f.Role.DEALER, None, 1), None)
-    scribe(SignedOn("S2", f.Role.GAMES_SUPERVISOR, None, 1), None)
+    tell(table_log, SignedOn("D7", f.Role.DEALER, None, 1), None)
+    tell(table_log, SignedOn("S2", f.Role.GAMES_SUPERVISOR, None, 1), None)
     assert live.back().dealer == f.Declared("D7", f.Role.DEALER)
-    scribe(TableCall("day close", f.Declared("S2", f.Role.GAMES_SUPERVISOR), 1), None)
+    tell(table_log, TableCall("day close", f.Declared("S2", f.Role.GAMES_SUPERVISOR), 1), None)
     assert live.back().table_closed
-    scribe.stand()
+    table_log.stand()
     assert live.back().table_closed
     assert live.back().dealer == f.Declared("D7", f.Role.DEALER)
-    scribe(TableCall("table open", f.Declared("S2", f.Role.GAMES_SUPERVISOR), 1), None)
+    tell(table_log, TableCall("table open", f.Declared("S2", f.Role.GAMES_SUPERVISOR), 1), None)
     assert not live.back().table_closed
 
 

@@ -17,8 +17,8 @@ from controller.config.keys import key_line, load_key
 from controller.history.errors import SealError, TableKeyError
 from controller.history.sealing import BOX_BYTES, CardSealer, Sealed, TableKey
 from controller.rules.cards import DECK, HiddenCard, PublicMoment, reveal
-from tests.daemon.desk import JOURNAL_ID, KEY, Noise, cards
 from tests.daemon.test_daemon_entries import SEAL
+from tests.paper import JOURNAL_ID, KEY, Noise, cards
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -19,7 +19,7 @@ from hw_sim.clock import SECOND
 from hw_sim.people.director import Director
 from hw_sim.scenario import find, load
 from tests.crash.table import CrashTable
-from tests.daemon.desk import Row
+from tests.paper import Row
 from tests.sim.host import LONGEST_US, TODAY
 
 BY = {"uid": 1000, "user": "mia", "role": "technician"}
@@ -63,7 +63,7 @@ class Trial(CrashTable):
 
     @property
     def digest(self) -> str:
-        return self.writer.scribe.memory.digest
+        return self.writer.table_log.memory.digest
 
 
 def table_after(name: str) -> Trial:

@@ -26,8 +26,8 @@ from controller.rules.engine.entries import TableCall
 from controller.rules.engine.state import Phase
 from controller.shell.client import ask
 from controller.table.staff import DEALER_1
-from tests.daemon.desk import Noise
 from tests.e2e.table import LIMIT_S, ROOT, configure, start, wait_for
+from tests.paper import Noise
 
 TODAY = date(2026, 1, 1)
 SETTINGS = {"card_device": "shoe", "max_wager": 10_000, "max_payout": 15_000}
@@ -181,10 +181,9 @@ def test_what_stands_on_the_sign_waits_until_the_table_is_closed(table: Running)
     table.write("[settings]\nmin_wager = 1000\n")
     assert table.hang_up()["verdict"] == "wait"
     assert table.limit() is None
-    # The call to close comes over the console; the scribe and the core hear the same.
+    # The call to close comes over the console; the table log and the core hear the same.
     call = TableCall("table close", DEALER_1, 5)
-    table.writer.core.journal(call, None)
-    table.writer.core.table_closed = True
+    table.writer.table_log.note(call)
     table.work()
     assert table.limit() == 1000
     assert table.status["configuration_change"]["verdict"] == "nothing"
@@ -287,7 +286,7 @@ def test_a_start_inside_a_round_plays_it_out_under_its_own_settings(table: Runni
 
 
 def test_limits_set_at_the_console_stay_unless_the_files_change_theirs(table: Running) -> None:
-    memory = table.writer.scribe.memory
+    memory = table.writer.table_log.memory
     table.work(Told(f.LimitsChanged(None, 7_700), SUPERVISOR))
     assert table.writer.core.state.max_wager == 7_700
     table.write("[settings]\nidle_rounds = 99\n")

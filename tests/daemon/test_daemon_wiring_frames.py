@@ -17,7 +17,7 @@ from drivers.base import LineSettings
 from drivers.rig import ToLine
 from drivers.transport.hub import Hub
 from record.frame_files import FrameFolder
-from tests.daemon.desk import KEY, Noise
+from tests.paper import KEY, Noise
 
 SEALED = frozenset({"shoe"})
 LIMIT_S = 60

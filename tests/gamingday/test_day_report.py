@@ -31,7 +31,7 @@ def written(folder: Path, game: str = "MEGA", rounds: int = 3) -> tuple[Desk, Jo
     croupier = table(game)
     rng = random.Random(f"{game} report")
     made = desk(croupier, opening_of(game), WAGERS[game], paper=OnDisk(journal=journal))
-    made.scribe.append("opened", dump({**OPENED, "repaired_bytes": 0, "utc_offset_min": 480}))
+    made.table_log.append("opened", dump({**OPENED, "repaired_bytes": 0, "utc_offset_min": 480}))
     play_rounds(made, rng, list(croupier.deck), rounds)
     close(made)
     made.hand.table.as_supervisor("83")
@@ -78,8 +78,10 @@ def test_a_record_that_is_not_what_its_records_make(tmp_path: Path, capsys: Any)
     """A day that somebody wrote by hand, with a sound chain around it."""
     made, journal = written(tmp_path / "j")
     by = {"person": "S9", "role": "casino supervisor"}
-    made.scribe.append("table-call", dump({"kind": "day close", "by": by, "at_ms": 1, "key": None}))
-    body = json.loads(fold.closed(made.scribe.memory.day))
+    made.table_log.append(
+        "table-call", dump({"kind": "day close", "by": by, "at_ms": 1, "key": None})
+    )
+    body = json.loads(fold.closed(made.table_log.memory.day))
     body["total"]["house_net"] += 100
     journal.append("day", json.dumps(body).encode(), 5)
     journal.sync()

@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.sealing import TableKey
+from controller.history.sealing import TableKey
 
 HERE: Final = Path(__file__).parent
 GENERATIONS: Final = tuple(sorted(path for path in HERE.glob("v*") if path.is_dir()))

@@ -13,13 +13,15 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
-from controller.gamingday.sheet import Day
-from controller.selection import entries as selection
 
 from controller.config import options
-from controller.daemon import entries, standing, typed
 from controller.daemon.desk import readings
 from controller.deckwatch.state import State as DeckWatch
+from controller.history import codec as typed
+from controller.history import entries
+from controller.history import snapshot as standing
+from controller.history.gamingday.sheet import Day
+from controller.history.selection import entries as selection
 from controller.rules import events as ev
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f

@@ -13,11 +13,10 @@ from random import Random
 from typing import Any, Final
 from unittest.mock import patch
 
-from controller.daemon.memory import Memory
-from controller.daemon.scribe import Scribe
-from controller.daemon.sealing import CardSealer
-from controller.daemon.standing import Opening, StateDigest
-
+from controller.history.memory import Memory
+from controller.history.sealing import CardSealer
+from controller.history.snapshot import Opening, StateDigest
+from controller.history.table_log import TableLog
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -149,17 +148,17 @@ def long_table(game: str, seed: int, cut_at: int, folder: Path) -> Kept:
 
 
 class Mischief(Chaos):
-    """Its dealer is told to do anything; what the engine accepts goes through the scribe."""
+    """Its dealer is told to do anything; what the engine accepts goes through the table_log."""
 
-    def writes(self, scribe: Scribe) -> None:
-        self.told = lambda fact, effects: self._write(scribe, fact, effects)
+    def writes(self, table_log: TableLog) -> None:
+        self.told = lambda fact, effects: self._write(table_log, fact, effects)
 
     @staticmethod
-    def _write(scribe: Scribe, fact: f.Fact, effects: tuple[fx.Effect, ...]) -> None:
+    def _write(table_log: TableLog, fact: f.Fact, effects: tuple[fx.Effect, ...]) -> None:
         if not any(isinstance(effect, fx.Refused) for effect in effects):
-            scribe(fact, None)
-            if scribe.standing_due:
-                scribe.stand()
+            table_log(fact, None)
+            if table_log.standing_due:
+                table_log.stand()
 
 
 def mischief_table(game: str, changes: dict[str, Any], seed: int, folder: Path) -> Kept:
@@ -170,9 +169,9 @@ def mischief_table(game: str, changes: dict[str, Any], seed: int, folder: Path) 
     paper = OnDisk(journal=journal)
     sealer = CardSealer(TABLE_KEY, journal.journal_id, Random(f"cards of {name}").randbytes)
     dealer = Mischief(opening.state(), list(DECK), rng=Random(seed))
-    scribe = Scribe(Memory(dealer.state, opening), paper, sealer, paper.wall_ms)
-    scribe.stand()
-    dealer.writes(scribe)
+    table_log = TableLog(Memory(dealer.state, opening), paper, sealer, paper.wall_ms)
+    table_log.stand()
+    dealer.writes(table_log)
     for _ in range(MISCHIEF_ROUNDS):
         for mischief, most in ((0.5, 60), (0.0, 400)):
             dealer.mischief, dealer.wagers = mischief, random_wagers(dealer)

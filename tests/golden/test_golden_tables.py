@@ -8,19 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from controller.daemon.entries import ENTRY_KINDS, decode_entry, encode_entry
-from controller.daemon.errors import ReplayError
-from controller.daemon.framelog import read_frames
-from controller.daemon.replay import DIVERGED, Replayed, replay
-from controller.daemon.sealing import CardSealer, Sealed
-from controller.daemon.standing import ROUND, STANDING, Opening, StateDigest, round_body, take_round
-from controller.daemon.typed import no_hidden_card
 
 from controller.commands import journal as journal_command
-from controller.daemon.frames import FrameFolder
+from controller.history.codec import no_hidden_card
+from controller.history.entries import ENTRY_KINDS, decode_entry, encode_entry
+from controller.history.errors import ReplayError
+from controller.history.framelog import read_frames
+from controller.history.replay import DIVERGED, Replayed, replay
+from controller.history.sealing import CardSealer, Sealed
+from controller.history.snapshot import (
+    ROUND,
+    STANDING,
+    Opening,
+    StateDigest,
+    round_body,
+    take_round,
+)
 from controller.rules.cards import HiddenCard
 from controller.rules.engine.names import WHATS
 from record import verify_journal
+from record.frame_files import FrameFolder
 from record.journal import Journal, Record
 from record.journal.reader import JournalReader
 from record.link.codec import encode_body

@@ -48,7 +48,7 @@ from controller.rules import events as ev
 from controller.rules import outcome
 from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import CreditDropped, SignedOn, TableCall
+from controller.rules.engine.entries import NoFact
 from controller.rules.engine.state import TableState
 from drivers.readings import AntennaFailed, AntennaRead
 from hw_sim.clock import SECOND
@@ -64,7 +64,7 @@ BESIDE: Final = {"table": "t", "overflows": 0, "frames_lost": 0, "disk": {"free_
 LOG_BYTES: Final = 64 << 10
 """Small files, so that the frame log turns over within a round."""
 ENTRIES: Final = (
-    *f.What.__subclasses__(), *get_args(ev.Event), SignedOn, TableCall, CreditDropped,
+    *f.What.__subclasses__(), *get_args(ev.Event), *get_args(NoFact),
 )  # fmt: skip
 CACHED: Final = tuple(
     one
@@ -304,7 +304,7 @@ def shell_answers(table: OpenTable) -> list[Any]:
     """What a technician can see at this moment: why, chips, frames of the card device, readings."""
     writer, recent = table.writer, table._recent
     answers: list[Any] = [waits(writer), *(lying(writer, seat) for seat in range(8))]
-    opened = Counter(writer.scribe.memory.opened)
+    opened = Counter(writer.table_log.memory.opened)
     for line in table.bench.layout.lines:
         if line.kind.startswith("cdp-"):
             is_public = public_in(tuple(recent.dealt), line.name, opened)

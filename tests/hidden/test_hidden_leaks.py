@@ -16,8 +16,8 @@ from controller.daemon.writer import Writer
 from controller.history.entries import encode_entry
 from controller.history.errors import ReplayError
 from controller.history.framelog import FrameLog
-from controller.history.scribe import Scribe
 from controller.history.sealing import CardSealer
+from controller.history.table_log import TableLog
 from controller.rules.cards import BY_NAME, PublicMoment, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine.betting import deal_prompt
@@ -135,9 +135,9 @@ def not_masked(_dealt: Any, _done: Any, *_more: Any) -> Any:
 
 LEAKS: Final = (
     (table, "public_in", not_masked, "shell"),
-    (Scribe, "__call__", one_more_call, "disk"),
-    (Scribe, "__call__", named_in_a_log_line, "log"),
-    (Scribe, "__call__", printed, "stderr"),
+    (TableLog, "apply", one_more_call, "disk"),
+    (TableLog, "apply", named_in_a_log_line, "log"),
+    (TableLog, "apply", printed, "stderr"),
     (Prompter, "_first", another_word, "orders"),
     (Lamps, "order", lamp_lit, "orders"),
     (Writer, "status", told_in_the_status, "status"),
@@ -183,7 +183,7 @@ def slower(plain: Callable[..., Any]) -> Callable[..., Any]:
     return twice
 
 
-ENCODE: Final = "controller.history.scribe.encode_entry"
+ENCODE: Final = "controller.history.table_log.encode_entry"
 PROMPT: Final = "controller.rules.engine.dealing.deal_prompt"
 WAKE: Final = vars(TableCore)["wake_us"].fget
 

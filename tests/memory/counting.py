@@ -24,8 +24,9 @@ from controller.rules import outcome
 from controller.rules.cards import Card
 from record.journal import Journal
 from tests.clauses.tables import table
-from tests.daemon.desk import Noise, Paper, Row, desk, opening_of, play_rounds
+from tests.daemon.desk import desk, opening_of, play_rounds
 from tests.memory.whole import BEGAN_MS, SEGMENT, Unsynced, WholeTable
+from tests.paper import Noise, Paper, Row
 from tests.table.test_table_any_round import WAGERS
 
 GAMES: Final = ("MBS3", "MEGA", "NSW", "PP6", "RICO")
@@ -142,7 +143,7 @@ class LongTable:
         """So many rounds at least, and then to the next standing record: from one to the next the
         daemon follows the cards of closed rounds, which is no leak."""
         self.play(rounds)
-        memory = self.made.scribe.memory
+        memory = self.made.table_log.memory
         before = memory.facts
         while memory.facts >= before:
             before = memory.facts

@@ -84,11 +84,3 @@ def test_one_number_a_round_that_any_part_keeps_is_found(
     monkeypatch.setattr(owner, method, leaks)
     grown, which = growth("MBS3", linked=True)
     assert grown > MOST, which
-
-
-def test_the_table_and_its_record_share_their_closed_rounds() -> None:
-    with LongTable("MBS3", 1) as table:
-        table.play(3)
-        core, memory = table.made.state, table.made.scribe.memory.state
-        shared = [a is b for a, b in zip(core.history, memory.history, strict=True)]
-    assert shared == [True] * 3

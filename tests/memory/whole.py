@@ -43,8 +43,9 @@ from record.journal import Journal
 from record.journal.disk import RealDisk
 from record.link.events import Claimed
 from record.link.messages import Event
-from tests.daemon.desk import KEY, WrittenTable
+from tests.daemon.desk import WrittenTable
 from tests.link.client.model import Committed, ModelServer
+from tests.paper import KEY
 from tests.table.finger import STEP_US
 
 SEGMENT: Final = 64 << 10
@@ -134,7 +135,7 @@ class Dialled:
 
 @dataclass
 class WholeTable(WrittenTable):
-    """``folder`` and ``journal`` first: the scribe writes into the same journal."""
+    """``folder`` and ``journal`` first: the table_log writes into the same journal."""
 
     folder: Path = Path()
     journal: Any = None
@@ -143,10 +144,10 @@ class WholeTable(WrittenTable):
     def __post_init__(self) -> None:
         super().__post_init__()
         assert isinstance(self.journal, Journal)
-        assert self.scribe is not None
+        assert self.table_log is not None
         selector = Selector(self.journal.journal_id, _seeds(), bytes, bytes)
         self.writer = Writer(
-            self.core, self.scribe, self.journal, selector, clock_ns=lambda: self.now_us * 1000
+            self.core, self.table_log, self.journal, selector, clock_ns=lambda: self.now_us * 1000
         )
         self.writer.decks = Decks()
         self.recent, self.logbook = Recent(), Logbook(0)
@@ -166,7 +167,7 @@ class WholeTable(WrittenTable):
         """Everything that the daemon holds on to."""
         link = () if self.link is None else (self.link.session, self.link.cursor)
         parts = (self.recent, self.logbook, self.frames, self.limit)
-        return (self.writer, self.scribe, self.journal, self.core, *parts, *link)
+        return (self.writer, self.table_log, self.journal, self.core, *parts, *link)
 
     # --- the one way -----------------------------------------------------------------------------
 
@@ -215,7 +216,7 @@ class WholeTable(WrittenTable):
             "overflows": 0,
             "frames_lost": self.frames.lost,
         }
-        metrics(status, Process(sync=self.writer.sync_times, records=self.writer.scribe.written))
+        metrics(status, Process(sync=self.writer.sync_times, records=self.writer.table_log.written))
 
 
 def _seeds() -> Callable[[int], bytes]:

@@ -1,5 +1,5 @@
-"""Random rounds at a desk: a real core and scribe, displays that obey, and every irregularity that
-people can report."""
+"""Random rounds at a desk: a real core and table log, displays that obey, and every irregularity
+that people can report."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Final
 
 from controller.history.entries import dump
 from controller.history.snapshot import ROUND, StateDigest, round_number
-from controller.rules.engine.entries import Entry, Key
+from controller.rules.engine.effects import Refused
 from controller.rules.engine.facts import Fact
 from controller.rules.engine.step import step
 from drivers.orders import Order, ShowLamps, ShowMagicCard, ShowPrompt
 from tests.clauses.tables import SHUFFLER, table
 from tests.daemon import desk
-from tests.daemon.desk import Desk, Paper, Row, WrittenTable
+from tests.daemon.desk import Desk, WrittenTable
+from tests.paper import Paper, Row, cards
 from tests.replays.playing import Journalled, Witness
 from tests.replays.telling import Deed
 from tests.table.test_table_any_round import WAGERS
@@ -27,7 +28,7 @@ TICK_MS: Final = 40
 
 @dataclass
 class Watched(Paper):
-    """Paper that a witness reads over the scribe's shoulder."""
+    """Paper that a witness reads over the table log's shoulder."""
 
     witness: Witness = field(default_factory=Witness)
     made: Desk | None = None
@@ -42,7 +43,7 @@ class Watched(Paper):
         row = super().append(kind, body, at_ms)
         if kind == ROUND and self.made is not None:
             number = round_number(body)
-            self.witness.digests[number] = StateDigest().of(self.made.scribe.memory.state)
+            self.witness.digests[number] = StateDigest().of(self.made.table_log.memory.state)
         return row
 
 
@@ -53,14 +54,17 @@ class ShowingTable(WrittenTable):
     paper: Watched | None = None
     shown: dict[str, str] = field(default_factory=dict)
 
-    def write(self, entry: Entry, key: Key | None) -> None:
-        assert self.scribe is not None
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.kept_log.before = self._witness
+
+    def _witness(self, fact: Fact) -> None:
+        """What the engine by itself makes of every fact that it accepts."""
         assert self.paper is not None
-        if isinstance(entry, Fact):
-            state, effects = step(self.scribe.memory.state, entry)
-            deed = Deed(self.paper.next_seq, entry, tuple(effects), state)
+        state, effects = step(self.kept_log.state, fact)
+        if not (effects and isinstance(effects[0], Refused)):
+            deed = Deed(self.paper.next_seq, fact, tuple(effects), state)
             self.paper.witness.deeds.append(deed)
-        super().write(entry, key)
 
     def _heard(self, orders: list[Order]) -> list[Order]:
         heard = super()._heard(orders)
@@ -84,12 +88,12 @@ class ShowingTable(WrittenTable):
         return found
 
     def _show(self, device: str, content: str, seen: str) -> None:
-        assert self.scribe is not None
+        assert self.table_log is not None
         assert self.paper is not None
         if self.shown.get(device) != content:
             self.shown[device] = content
             body = {"device": device, "content": content, "at_us": self.now_us}
-            self.scribe.append("shown", dump(body))
+            self.table_log.append("shown", dump(body))
             self.paper.witness.shown.append((self.paper.rows[-1].at_ms, device, seen))
 
 
@@ -109,7 +113,7 @@ def desk_rounds(game: str, device: str, seed: int, rounds: int) -> Journalled:
         paper.witness.results[archive.round_no] = archive.result
         paper.witness.standing[archive.round_no] = archive.standing[1]
     found = Journalled(
-        f"desk {game} {device} {seed}", game, list(paper.rows), desk.cards(), paper.witness
+        f"desk {game} {device} {seed}", game, list(paper.rows), cards(), paper.witness
     )
     found.desk = made
     found.irregular = sorted(

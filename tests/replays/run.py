@@ -44,7 +44,7 @@ what it led to, with the faces of cards that became public, and with what lay at
 * scenarios: every file of `hw_sim/scenarios`, with the irregularities they are about
 * people: random players and dealers at a simulated table in virtual time; noise on the lines, a
   lost link, power cuts
-* desk: random rounds at a core with its scribe; whatever people can report, and supervisors who
+* desk: random rounds at a core with its table log; whatever people can report, and supervisors who
   answer at random. No wire and no driver is there: prompt, lamps and magic card are glass that
   obeys at once, and there is no meter
 """

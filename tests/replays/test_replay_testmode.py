@@ -10,8 +10,8 @@ from controller.replay.screen import COLUMNS, ROWS, screen
 from controller.replay.timeline import Moment, Timeline, build
 from hw_sim.clock import SECOND
 from tests.crash.table import KEY
-from tests.daemon.desk import Row
 from tests.daemon.test_daemon_testmode import draw_cards, table_after
+from tests.paper import Row
 
 
 @cache

@@ -19,7 +19,8 @@ from controller.rules.cards import DECK
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from hw_sim.scenario import find, load
-from tests.daemon.desk import Row, play_rounds
+from tests.daemon.desk import play_rounds
+from tests.paper import Row
 from tests.replays.desks import desk_rounds
 from tests.replays.playing import Journalled, People, scenario_rounds
 from tests.sim.host import METER
@@ -237,7 +238,7 @@ def test_what_came_before_a_standing_record_is_told_without_being_stepped() -> N
     assert made.desk is not None
     core = made.desk.hand.table.core
     core.fact(f.Fact(f.MeterReported(777_700), LINK, 9_000), 9_000_000)
-    made.desk.scribe.stand()
+    made.desk.table_log.stand()
     play_rounds(made.desk, Random(1), list(DECK), 1)
     timeline = build(made.desk.paper.rows, 2)
     assert timeline.diverged is None

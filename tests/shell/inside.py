@@ -27,8 +27,8 @@ from controller.daemon.service import Peer, Service
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Released, Writer
 from controller.history.replay import TEST
-from controller.history.scribe import Appended, Appends
 from controller.history.snapshot import round_body
+from controller.history.table_log import Appended, Appends
 from controller.rules.engine.state import Archive, Phase
 from hw_sim.scenario import find, load
 from record.journal import Journal
@@ -162,8 +162,8 @@ class Inside:
         """``plays``: the table goes on in between; else its devices are still for good."""
         self.table, self.folder = table, folder
         self.runtime = Quiet(table.writer, table._release if plays else lambda _released: None)
-        self.watched = Watched(table.writer.scribe._journal)
-        table.writer.scribe._journal = self.watched
+        self.watched = Watched(table.writer.table_log._journal)
+        table.writer.table_log._journal = self.watched
         journal = folder / "journal"
         if not journal.exists():
             _small_journal(journal)
@@ -204,7 +204,7 @@ class Inside:
         """State, meter, wagers, journal, orders: what no line may move. That the progressive is
         kept out from the next betting on may be ordered, and is left out here."""
         writer = self.table.writer
-        memory = writer.scribe.memory
+        memory = writer.table_log.memory
         core, state = writer.core, writer.core.state
         return (
             memory._digest.of(replace(state, progressive_closed="", notes=())),

@@ -13,7 +13,6 @@ import controller.table
 from controller.rules.cards import BY_NAME
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import Entry, Key
 from controller.rules.engine.opening import open_table
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
@@ -23,6 +22,7 @@ from drivers.orders import Order
 from hw_sim.clock import SECOND, Timer
 from hw_sim.people.director import Director
 from hw_sim.scenario import Expected, Scenario
+from tests.paper import log_of
 from tests.sim.virtual import VirtualTable
 
 TODAY: Final = date(2026, 1, 1)
@@ -48,7 +48,6 @@ class Host:
         self.virtual = VirtualTable(scenario.layout_path, scenario.seed, self._reading)
         if self.virtual.sim.shuffler is not None:  # a brisk machine: time without an event is dull
             self.virtual.sim.shuffler.shuffle_takes_us = (3 * SECOND, 9 * SECOND)
-        self.entries: list[Entry] = []
         self.results: list[Any] = []
         self._register = {
             chip.uid.hex().upper(): _Chip(chip.cents, chip.kind)
@@ -57,15 +56,14 @@ class Host:
         self._magic: str | None = None
         self._lucky: int | None = None
         self._wake: Timer | None = None
-        state = open_table(scenario.game, scenario.settings, TODAY)
+        self.log = log_of(open_table(scenario.game, scenario.settings, TODAY))
         card_line = self.virtual.sim.layout.line_of_kind("cdp-shoe", "cdp-shuffler")
         self.core = TableCore(
-            state,
+            self.log,
             SeatMap(self.virtual.layout.spots),
             self._register.get,
             NoRegister(),
             parse_texts(TEXTS.read_text("utf-8")),
-            self._journal,
             house=HOUSE,
             card_devices=frozenset({card_line.name} if card_line is not None else ()),
         )
@@ -86,9 +84,6 @@ class Host:
         assert not self.director.ending.failed, self.director.ending.failed
 
     # --- the product's one way -----------------------------------------------------------------
-
-    def _journal(self, entry: Entry, _key: Key | None) -> None:
-        self.entries.append(entry)
 
     def _reading(self, reading: object) -> None:
         self._orders(self.core.take(reading, self.virtual.now_us))

@@ -30,6 +30,7 @@ from drivers.layout import load
 from drivers.orders import Order
 from drivers.transport.clock import now_us
 from drivers.transport.hub import Hub
+from tests.paper import log_of
 
 HOUSE = "OURS"
 TEXTS = Path(controller.table.__file__).parent / "texts" / "en.toml"
@@ -50,12 +51,11 @@ class LiveHost:
             register = {row["uid"]: Chip(row) for row in csv.DictReader(file)}
         cards = {line.name for line in layout.lines if line.kind.startswith("cdp")}
         self.core = TableCore(
-            open_table(scenario["game"], scenario["settings"], date(2026, 1, 1)),
+            log_of(open_table(scenario["game"], scenario["settings"], date(2026, 1, 1))),
             SeatMap(layout.spots),
             register.get,
             NoRegister(),
             parse_texts(TEXTS.read_text("utf-8")),
-            lambda _entry, _key: None,
             house=HOUSE,
             card_devices=frozenset(cards),
             now_us=now_us(),

@@ -166,12 +166,12 @@ def test_one_card_too_many_freezes_the_round_and_claims_nothing() -> None:
 
 def test_an_unplugged_shoe_holds_the_deal_and_the_round_goes_on_when_it_is_back() -> None:
     table = opened().do("dealer closes", "dealer plays 2", "fault unplug shoe", "wait 1000")
-    entries = len(table.entries)
+    entries = len(table.log.entries)
     assert table.core.health.card_hold == "card device"
     assert table.virtual.sim.shoe is not None
     assert table.virtual.sim.shoe.draw() is None
     table.do("wait 3000")
-    assert len(table.entries) == entries, "no fact comes of a device that is not there"
+    assert len(table.log.entries) == entries, "no fact comes of a device that is not there"
     assert table.nets() == []
     table.do("fault replug shoe", *WILL, "dealer plays on")
     assert table.nets() == PLAIN
@@ -269,9 +269,9 @@ def test_under_voltage_in_a_round_lets_it_finish() -> None:
 
 def test_nothing_is_accepted_while_the_power_fails_and_nothing_is_lost_if_it_returns() -> None:
     table = opened().do("fault powerfail", "wait 500")
-    before, known = len(table.entries), dict(table.core.state.spots)
+    before, known = len(table.log.entries), dict(table.core.state.spots)
     table.do("seat 3 bets 10.00 on 1 2 $", "press CLOSE", "wait 4000")
-    assert len(table.entries) == before
+    assert len(table.log.entries) == before
     assert table.core.state.spots == known
     assert set(table.virtual.sim.lamps()) == {"off"}
     table.do("fault powerfail off", "wait 4000")

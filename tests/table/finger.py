@@ -49,6 +49,7 @@ from drivers.readings import (
     SwitchRead,
     Uid,
 )
+from tests.paper import KeptLog, log_of
 
 ENGLISH = parse_texts(
     (Path(controller.table.__file__).parent / "texts" / "en.toml").read_text("utf-8")
@@ -94,7 +95,7 @@ class Table:
     staff: Staff = field(default_factory=NoRegister)
     options: dict[str, Any] = field(default_factory=dict)
     register: dict[Uid, FakeChip] = field(default_factory=dict)
-    entries: list[tuple[Entry, Key | None]] = field(default_factory=list)
+    table_log: KeptLog | None = None
     log: list[Order] = field(default_factory=list)
     now_us: int = 0
     sweeps: bool = True
@@ -103,8 +104,9 @@ class Table:
     def __post_init__(self) -> None:
         game = self.state.rules.book.key
         self.map = seat_map(game)
+        self.kept_log = self.table_log or log_of(self.state)
         self.core = TableCore(
-            self.state, self.map, self.register.get, self.staff, ENGLISH, self.write,
+            self.kept_log, self.map, self.register.get, self.staff, ENGLISH,
             house="OURS", **self.options,
         )  # fmt: skip
         self.lies: dict[Antenna, frozenset[Uid]] = {}
@@ -112,9 +114,9 @@ class Table:
         self.draws = 0
         self._heard(self.core.orders_now())
 
-    def write(self, entry: Entry, key: Key | None) -> TableState | None:
-        self.entries.append((entry, key))
-        return None
+    @property
+    def entries(self) -> list[tuple[Entry, Key | None]]:
+        return self.kept_log.entries
 
     @property
     def facts(self) -> list[f.What]:

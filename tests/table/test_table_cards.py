@@ -165,8 +165,7 @@ def test_a_reading_is_acknowledged_after_its_fact_is_journalled_and_never_counte
     hand = locked()
     table_ = hand.table
     seen: list[str] = []
-    write = table_.write
-    table_.core.journal = lambda entry, key: (seen.append("journal"), write(entry, key))[1]  # type: ignore[func-returns-value]
+    table_.kept_log.before = lambda _fact: seen.append("journal")
     first = hand.deck.pop()
     orders = table_.card(first, key=41)
     assert AcknowledgeReading("shoe", 41) in orders
@@ -181,10 +180,10 @@ def test_nothing_is_shown_or_acknowledged_if_the_journal_fails() -> None:
     hand = locked()
     table_ = hand.table
 
-    def full(_entry: object, _key: object) -> None:
+    def full(_fact: f.Fact) -> None:
         raise OSError("disk full")
 
-    table_.core.journal = full
+    table_.kept_log.before = full
     before, state = len(table_.log), table_.core.state
     with pytest.raises(OSError, match="disk full"):
         table_.card(hand.deck.pop(), key=1)

@@ -9,11 +9,12 @@ import pytest
 from controller.rules.cards import card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import CreditDropped
+from controller.rules.engine.entries import CreditDropped, CreditGivenBack
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import AcknowledgeCredit, EnableAcceptors, ReleaseCredit, ShowMeter
 from drivers.readings import CreditReturned, CreditTaken, SwitchRead
 from tests.clauses.tables import base, table
+from tests.paper import log_of
 from tests.table.finger import Finger, Table, finger
 
 
@@ -117,7 +118,7 @@ def test_a_credit_that_was_journalled_before_a_crash_is_not_counted_again() -> N
     hand = betting("MEGA")
     hand.bet()
     state = hand.table.core.state
-    again = Table(state, options={"untaken_credits": frozenset((4,))})
+    again = Table(state, table_log=log_of(state, frozenset((4,))))
     again.credit(4, 1)
     assert credits_read(again) == []
     assert AcknowledgeCredit(4, 1) in again.log
@@ -128,9 +129,23 @@ def test_a_credit_that_was_journalled_before_a_crash_is_not_counted_again() -> N
 def test_a_credit_given_back_by_the_acceptor_counts_no_more() -> None:
     hand = betting("MEGA")
     hand.bet()
-    hand.table.core.credits.untaken.add(4)
-    hand.table.feed(CreditReturned("sensors", 4, 1, 0))
+    hand.table.kept_log.memory.untaken.add(4)
+    hand.table.feed(CreditReturned("acceptors", 4, 1, 0))
     assert credits_read(hand.table) == [f.CreditsRead(4, 0)]
+    assert hand.table.kept_log.memory.untaken == set()
+
+
+def test_a_credit_given_back_after_the_lock_stays_counted_and_the_next_one_counts_anew() -> None:
+    hand = betting("MEGA")
+    hand.bet()
+    hand.table.credit(4, 1)
+    hand.table.kept_log.memory.untaken.add(4)  # counted, and its acceptor has not let go
+    hand.do("CLOSE")
+    before = credits_read(hand.table)
+    hand.table.feed(CreditReturned("acceptors", 4, 1, 0))
+    assert credits_read(hand.table) == before, "the wager is locked"
+    assert isinstance(hand.table.entries[-1][0], CreditGivenBack)
+    assert hand.table.kept_log.memory.untaken == set(), "or the next credit would not be counted"
 
 
 def acceptors(state: DeviceState, code: str = "") -> StateReported:
@@ -142,7 +157,8 @@ def restarted() -> Table:
     hand = betting("MEGA")
     hand.bet()
     hand.table.credit(4, 1)
-    return Table(hand.table.core.state, options={"untaken_credits": frozenset((4,))})
+    state = hand.table.core.state
+    return Table(state, table_log=log_of(state, frozenset((4,))))
 
 
 def test_after_a_restart_a_credit_that_is_nowhere_is_with_the_player() -> None:

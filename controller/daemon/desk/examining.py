@@ -82,7 +82,7 @@ def examining(reach: Reach) -> dict[str, Act]:
 
 async def one_device(reach: Reach, name: str) -> dict[str, Any]:
     row = next(one for one in rows_of(reach) if one["device"] == name)
-    opened = await reach.look(lambda writer: Counter(writer.scribe.memory.opened))
+    opened = await reach.look(lambda writer: Counter(writer.table_log.memory.opened))
     recent = reach.recent
     is_public = public_in(tuple(recent.dealt), name, opened)
     loop = asyncio.get_running_loop()

@@ -39,7 +39,18 @@ class CreditDropped:
     at_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class CreditGivenBack:
+    """A counted credit that the acceptor gave back when it could no longer be taken off."""
+
+    seat: int
+    number: int
+    at_ms: int
+
+
 Key = tuple[str, int]
 """A device and the key of one of its readings."""
-Entry = Fact | SignedOn | TableCall | CreditDropped
-"""What is journalled: facts, and what people and acceptors did that is no fact of a round."""
+NoFact = SignedOn | TableCall | CreditDropped | CreditGivenBack
+"""What people and acceptors did that is no fact of a round."""
+Entry = Fact | NoFact
+"""What is journalled with its own meaning."""

@@ -30,7 +30,8 @@ from record.link.messages import LONGEST, Event
 from record.link.outbox import OUTBOX, event_of, outbox_body, outbox_number
 from record.verify_journal import Broken, Outbox
 from tests.clauses.tables import base, table
-from tests.daemon.desk import GAMES, Desk, Row, random_desk
+from tests.daemon.desk import GAMES, Desk, random_desk
+from tests.paper import Row
 
 VECTORS = tomllib.loads(
     (Path(__file__).parents[2] / "vectors" / "entries.toml").read_text("utf-8")
@@ -77,7 +78,7 @@ def test_every_round_is_told_and_replayed_byte_for_byte(game: str, device: str) 
         desk = random_desk(game, device, seed, rounds=2)
         events = outbox(desk)
         assert [event.n for event in events] == list(range(1, len(events) + 1))
-        assert desk.scribe.memory.sent == len(events)
+        assert desk.table_log.memory.sent == len(events)
         rounds = {e.body.round: e.body for e in events if isinstance(e.body, RoundPlayed)}
         assert {n: (b.record, b.result) for n, b in rounds.items()} == {
             archive.round_no: archive.standing for archive in desk.state.history
@@ -88,7 +89,7 @@ def test_every_round_is_told_and_replayed_byte_for_byte(game: str, device: str) 
         for whole in (False, True):
             back = desk.back(whole=whole)
             assert (back.missing, back.memory.sent) == ((), len(events))
-        assert desk.scribe.outgoing == events
+        assert desk.table_log.outgoing == events
 
 
 def test_what_the_power_cut_took_is_written_at_the_start() -> None:

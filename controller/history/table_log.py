@@ -1,14 +1,13 @@
-"""The table core's journal hook: every entry becomes a record, sealed, with what must follow it.
+"""The table's one state and its journal: a fact is stepped once, sealed, appended and adopted.
 
-Pure but for the journal it is given. It steps each fact itself, so the digest in the record is that
-of the state the core is about to adopt. It makes nothing durable: the runtime syncs the journal
-before it releases anything.
+Pure but for the journal it is given. It makes nothing durable: the writer syncs the journal before
+anything that follows from a fact is released.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -18,8 +17,9 @@ from controller.history.memory import Body, Memory
 from controller.history.sealing import CardSealer, Sealed
 from controller.history.snapshot import ROUND, STANDING, round_number, standing_body
 from controller.rules.cards import HiddenCard
+from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.engine.entries import Entry, Key
+from controller.rules.engine.entries import Key, NoFact
 from controller.rules.engine.state import Phase, TableState
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
@@ -47,7 +47,7 @@ class Written:
 
 
 class Appends(Protocol):
-    """The journal, as far as the scribe uses it."""
+    """The journal, as far as the table log uses it."""
 
     @property
     def next_seq(self) -> int: ...
@@ -55,15 +55,25 @@ class Appends(Protocol):
     def append(self, kind: str, body: bytes, at_ms: int) -> Appended: ...
 
 
-class Scribe:
-    """``TableCore(..., journal=scribe)``. If it raises, nothing was adopted: stop the process."""
+class TableLog:
+    """If it raises, nothing was adopted: stop the process."""
 
-    __slots__ = ("_cards", "_journal", "_wall_ms", "bytes", "memory", "outgoing", "written")
+    __slots__ = (
+        "_answered",
+        "_cards",
+        "_journal",
+        "_wall_ms",
+        "bytes",
+        "memory",
+        "outgoing",
+        "written",
+    )
 
     def __init__(
         self, memory: Memory, journal: Appends, cards: CardSealer, wall_ms: Callable[[], int]
     ) -> None:
         self.memory = memory
+        self._answered = memory.settled_keys()
         self.outgoing: list[Event] = []
         """Events for the link server of this group: whoever syncs the journal takes them."""
         self._journal = journal
@@ -74,19 +84,40 @@ class Scribe:
         self.bytes = 0
         """Of their bodies."""
 
-    def __call__(self, entry: Entry, key: Key | None) -> TableState | None:
-        """Returns the state after a fact: the table takes it over, so that the two hold every
-        closed round once."""
+    @property
+    def state(self) -> TableState:
+        return self.memory.state
+
+    def apply(self, fact: f.Fact, key: Key | None) -> Sequence[fx.Effect] | fx.Refused:
+        """Step, seal, append, adopt. A fact that the rules refuse leaves no trace."""
         memory, seq = self.memory, self._journal.next_seq
+        ahead = memory.ahead(fact)
+        if isinstance(ahead, fx.Refused):
+            return ahead
         hide, sealed = self._hiding(seq)
-        if not isinstance(entry, f.Fact):
-            self.append(*encode_entry(entry, key, hide))
-            self.write(memory.note(entry))
-            return None
-        ahead = memory.ahead(entry)
-        self.append(*encode_entry(entry, key, hide, ahead.digest))
-        self.write(memory.adopt(entry, key, ahead, seq, sealed=sealed, cards=self._cards))
-        return memory.state
+        self.append(*encode_entry(fact, key, hide, ahead.digest))
+        self.write(memory.adopt(fact, key, ahead, seq, sealed=sealed, cards=self._cards))
+        return ahead.effects
+
+    def note(self, entry: NoFact) -> None:
+        """What people and acceptors did that is no fact of a round."""
+        hide, _ = self._hiding(self._journal.next_seq)
+        self.append(*encode_entry(entry, None, hide))
+        self.write(self.memory.note(entry))
+
+    def is_answered(self, key: Key) -> bool:
+        """Was this reading acknowledged, in this run or by what the journal holds?"""
+        device, number = key
+        return self._answered.get(device) == number
+
+    def answer(self, key: Key) -> None:
+        """All that the reading says is in the journal, even if that is nothing."""
+        self._answered[key[0]] = key[1]
+
+    def tested(self, key: Key) -> None:
+        """A reading of a card device in test mode: journalled, and no fact."""
+        self.memory.tested(*key)
+        self.answer(key)
 
     def write(self, bodies: list[Body]) -> None:
         """Records that follow a fact; after a start, those that the power cut took."""
