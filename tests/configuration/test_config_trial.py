@@ -249,8 +249,8 @@ START = ("E-JRN-", "E-RPL-", "E-SEAL-", "E-ENT-", "E-RUN-")
 SOURCES = (
     *("record/journal/journal.py", "record/journal/walk.py", "record/journal/scan.py"),
     *("record/journal/segments.py", "record/journal/format.py"),
-    *(f"controller/daemon/{name}.py" for name in ("start", "replay", "entries", "typed")),
-    *("controller/history/sealing.py", "controller/daemon/selfaudit.py"),
+    *(f"controller/history/{name}.py" for name in ("replay", "entries", "codec", "sealing")),
+    *("controller/daemon/start.py", "controller/daemon/selfaudit.py", "controller/config/keys.py"),
     *("controller/faults/refusals.py", "controller/config/live.py"),
 )
 NOT_THE_SAME = {
