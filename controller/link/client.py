@@ -102,7 +102,7 @@ class LinkClient:
         journal, now = status["journal"], moment()
         head = Head(sent, journal["next_seq"] - 1, journal["head"])
         tests = self.session.tests(bool(status.get("test_mode")), now)
-        self._act(tests + self.session.grown(head, now))
+        self._act(tests + self.session.grown(head, outbox, now))
 
     async def close(self, why: str) -> None:
         """A clean end. What was not sent stands in the journal."""
@@ -144,7 +144,7 @@ class LinkClient:
                     self._put(Heard(closed=closed, alarm=alarm))
         if self.session.outbox.acked not in (None, self._acked):
             self._acked = self.session.outbox.acked
-            self._keep(self._cursor.seq_after(self._acked or 0))
+            self._keep(self._cursor.seq_after(self._acked or 0, self.session.outbox.following))
         self._set_timer()
 
     def _set_timer(self) -> None:
@@ -239,10 +239,6 @@ class LinkClient:
     # --- the journal -----------------------------------------------------------------------------
 
     def _fetch(self, fetch: Fetch) -> None:
-        recent = self._cursor.recent(fetch.first, fetch.last)
-        if recent is not None:
-            self._loop.call_soon(self._fetched, fetch, recent)
-            return
         reading = self._reader.submit(self._cursor.read, fetch.first, fetch.last)
         reading.add_done_callback(
             lambda done: self._loop.call_soon_threadsafe(self._read, fetch, done)
@@ -266,7 +262,4 @@ class LinkClient:
         elif error is not None:
             raise error
         else:
-            self._fetched(fetch, done.result())
-
-    def _fetched(self, fetch: Fetch, events: Sequence[Event]) -> None:
-        self._act(self.session.fetched(fetch, events, moment()))
+            self._act(self.session.fetched(fetch, done.result(), moment()))

@@ -1,7 +1,7 @@
-"""The outbox as it stands in the journal: events by their number, the latest from memory.
+"""The outbox as it stands in the journal: events by their number.
 
-``recent`` are events as the writer released them; older ones are read from the journal's folder,
-without its lock, beside the writer. Sequential reading goes on where it stopped.
+They are read from the journal's folder, without its lock, beside the writer. Sequential reading
+goes on where it stopped. The latest events need no reading: the session holds them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from record.journal.reader import records_from
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of, outbox_number
 
-RECENT: Final = 256
 STRIDE: Final = 256
 """Every so many events one place is kept by which the others are found."""
 MOST_PLACES: Final = 64
@@ -53,7 +52,6 @@ class Places:
 class Cursor:
     def __init__(self, folder: Path, places: Places, disk: Disk | None = None) -> None:
         self._folder, self._places, self._disk = folder, places, disk
-        self._recent: dict[int, Event] = {}
         self._reading: Iterator[Event] | None = None
         self._next = 0
 
@@ -61,15 +59,6 @@ class Cursor:
         """Events that the writer has just made durable."""
         for event in events:
             self._places.add(event.n, event.seq)
-            self._recent[event.n] = event
-        while len(self._recent) > RECENT:
-            del self._recent[next(iter(self._recent))]
-
-    def recent(self, first: int, last: int) -> list[Event] | None:
-        """From memory, if all of them are there."""
-        found = [self._recent.get(n) for n in range(first, last + 1)]
-        whole = [event for event in found if event is not None]
-        return whole if len(whole) == len(found) else None
 
     def read(self, first: int, last: int) -> Sequence[Event]:
         """From the journal. Raises ``JournalError`` if it cannot be read just now."""
@@ -98,9 +87,9 @@ class Cursor:
             return record.hash.hex() if record.seq == seq else ""
         return ""
 
-    def seq_after(self, acked: int) -> int:
-        """The first record that the server may still need."""
+    def seq_after(self, acked: int, following: Event | None = None) -> int:
+        """The first record that the server may still need: exact if the event that follows is
+        given, or none follows."""
         if acked >= self._places.last:
             return self._places.after_seq + 1
-        event = self._recent.get(acked + 1)
-        return self._places.before(acked + 1) if event is None else event.seq
+        return self._places.before(acked + 1) if following is None else following.seq

@@ -1,17 +1,23 @@
 """Which events go to the server next: a cursor over the journal, and nothing of its own to lose.
 
-Pure: the numbers are those of the journal's ``outbox`` records, time is passed in. An
+Pure: the numbers are those of the journal's ``outbox`` records, time is passed in. The latest
+events are held as the writer released them; older ones stand in the journal alone. An
 acknowledgement moves the cursor and deletes nothing: the server's word at the next welcome counts,
 also when it is less than it was.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
+
+from record.link.messages import Event
 
 WINDOW: Final = 32
 """Events on their way at most; a round has three to five."""
+RECENT: Final = 256
+"""Events held in memory; a server that lacks more of them has them read from the journal."""
 RESEND_MS: Final = 2_000
 """Silence after which what is on its way is sent again, and the pause after a refused event."""
 
@@ -25,6 +31,8 @@ class Outbox:
     """The server has the events up to here; None as long as nobody has said so."""
     next: int = 1
     """The number that is sent next on this connection."""
+    recent: dict[int, Event] = field(default_factory=dict)
+    """The last events by their number, at most ``RECENT``, whether the server has them or not."""
     acked_ms: int | None = None
     """When the server last acknowledged something new."""
     _goal: int = 0
@@ -38,8 +46,17 @@ class Outbox:
     """The event that the server asked for last. Every event that was on its way behind it is
     answered with the same gap, so only the first answer counts; the rest is a matter of time."""
 
-    def grown(self, last: int) -> None:
+    def grown(self, last: int, events: Iterable[Event]) -> None:
         self.last = max(self.last, last)
+        for event in events:
+            self.recent[event.n] = event
+        while len(self.recent) > RECENT:
+            del self.recent[next(iter(self.recent))]
+
+    @property
+    def following(self) -> Event | None:
+        """The first event that the server is not known to have, if it is held."""
+        return self.recent.get((self.acked or 0) + 1)
 
     def welcomed(self, n: int, now_ms: int) -> bool:
         """The server's watermark; False if it has events that this journal does not hold."""

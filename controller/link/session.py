@@ -121,7 +121,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Read these events from the journal, and bring them with ``fetched``."""
+    """Read these events, no longer held, from the journal, and bring them with ``fetched``."""
 
     first: int
     last: int
@@ -421,20 +421,30 @@ class Session:
         self.testing = on
         return self._beat(now) if self.stage == "open" else []
 
-    def grown(self, head: Head, now: Moment) -> list[Do]:
-        """The durable journal ends here now."""
+    def grown(self, head: Head, events: Sequence[Event], now: Moment) -> list[Do]:
+        """The durable journal ends here now, and these are its new events."""
         self.head = head
-        self.outbox.grown(head.sent)
-        return self._pump(now) if self.stage == "open" else []
+        self.outbox.grown(head.sent, events)
+        return self._pump(now)
 
     def _pump(self, now: Moment) -> list[Do]:
+        """Send what is held; ask for what is not, and send nothing behind it before it is there."""
+        out: list[Do] = []
         if self._fetch is not None or self.stage != "open":
-            return []
+            return out
+        held = self.outbox.recent
         numbers = self.outbox.wanted(now.ms)
-        if not numbers:
-            return []
-        self._fetch = Fetch(numbers[0], numbers[-1])
-        return [self._fetch]
+        for n in numbers:
+            if n not in held:
+                last = next((m - 1 for m in numbers if m > n and m in held), numbers[-1])
+                self._fetch = Fetch(n, last)
+                return [*out, self._fetch]
+            out.append(self._send(held[n], now))
+        return out
+
+    def _send(self, event: Event, now: Moment) -> Send:
+        self.outbox.sent(event.n, now.ms)
+        return Send(event)
 
     def fetched(self, fetch: Fetch, events: Sequence[Event], now: Moment) -> list[Do]:
         """What was asked for, in order; an event that is not there will never be there."""
@@ -448,8 +458,7 @@ class Session:
         due, out = self.outbox.wanted(now.ms), list[Do]()
         for event in events:
             if event.n in due and event.n == self.outbox.next:
-                out.append(Send(event))
-                self.outbox.sent(event.n, now.ms)
+                out.append(self._send(event, now))
         return out + self._pump(now)
 
     def proved(self, seq: int, hash: str, now: Moment) -> list[Do]:

@@ -17,7 +17,7 @@ from controller.daemon.writer import Writer
 from controller.deckwatch import watch
 from controller.deckwatch.watch import DeckWatch
 from controller.history.gamingday import rounds
-from controller.link import cursor
+from controller.link import outbox
 from controller.link.cursor import Cursor
 from controller.rules.engine import betting, settlement
 from tests.memory.counting import GAMES, LongTable
@@ -31,7 +31,7 @@ ALONE: Final = [
     pytest.param(game, False, marks=() if game == "MBS3" else pytest.mark.slow) for game in GAMES
 ]
 BOUNDS: Final = (
-    (settlement, "KEPT_ROUNDS", 10), (watch, "RECENT", 8), (cursor, "RECENT", 8),
+    (settlement, "KEPT_ROUNDS", 10), (watch, "RECENT", 8), (outbox, "RECENT", 8),
     (recent, "FRAMES", 64), (recent, "READINGS", 64), (recent, "KEYS", 16), (rounds, "KEPT", 10),
     (betting, "NOTES_KEPT", 10),
 )  # fmt: skip

@@ -98,10 +98,13 @@ class Dialled:
         self.cursor.add(released.outbox)
         journal = released.status["journal"]
         head = Head(released.sent, journal["next_seq"] - 1, journal["head"])
-        self._do(self.session.grown(head, self.now))
+        self._do(self.session.grown(head, released.outbox, self.now))
         for _ in range(4):
             self._do(self.session.tick(self.now))
-        self.table.journal.keep_from_seq = self.cursor.seq_after(self.session.outbox.acked or 0)
+        outbox = self.session.outbox
+        self.table.journal.keep_from_seq = self.cursor.seq_after(
+            outbox.acked or 0, outbox.following
+        )
         heard, self._heard = self._heard, []
         return heard
 
@@ -113,7 +116,7 @@ class Dialled:
                 case Send(message):
                     self._send(message)
                 case Fetch(first, last):
-                    events = self.cursor.recent(first, last) or self.cursor.read(first, last)
+                    events = self.cursor.read(first, last)
                     self._do(self.session.fetched(one, events, self.now))
                 case Prove(seq):
                     self._do(self.session.proved(seq, self.cursor.hash_of(seq), self.now))

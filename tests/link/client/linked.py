@@ -90,7 +90,7 @@ class LinkedTable(CrashTable):
             self._cursor.add(released.outbox)
             journal = released.status["journal"]
             head = Head(released.sent, journal["next_seq"] - 1, journal["head"])
-            self.do(self.session.grown(head, self.now()))
+            self.do(self.session.grown(head, released.outbox, self.now()))
 
     # --- the session -----------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class LinkedTable(CrashTable):
                 case Send(message):
                     self._wire(lambda message=message: self._arrive(message))
                 case Fetch(first, last):
-                    events = self._cursor.recent(first, last) or self._cursor.read(first, last)
+                    events = self._cursor.read(first, last)
                     self._wire(lambda fetch=one, events=events: self.do(
                         session.fetched(fetch, events, self.now())))  # fmt: skip
                 case Prove(seq):

@@ -235,6 +235,7 @@ class World:
         self.pulses: list[tuple[int, int]] = []
         self.troubles: list[Trouble] = []
         self.sent: list[Any] = []
+        self.fetches: list[Fetch] = []
         self.start_table()
 
     @property
@@ -252,7 +253,7 @@ class World:
 
     def write(self, body: AnyBody) -> None:
         self.paper.write(body)
-        self.do(self.session.grown(self.paper.head, self.now))
+        self.do(self.session.grown(self.paper.head, self.paper.events[-1:], self.now))
 
     # --- time ------------------------------------------------------------------------------------
 
@@ -298,6 +299,7 @@ class World:
                     self.sent.append(message)
                     self._carry(encode(message), self._arrive)
                 case Fetch(first, last):
+                    self.fetches.append(one)
                     events = self.paper.events[first - 1 : last]
                     self._later(lambda fetch=one, events=events: self.do(  # type: ignore[misc]
                         self.session.fetched(fetch, events, self.now)))  # fmt: skip

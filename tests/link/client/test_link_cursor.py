@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.link.cursor import MOST_PLACES, RECENT, STRIDE, Cursor, Places
+from controller.link.cursor import MOST_PLACES, STRIDE, Cursor, Places
 from record.journal import Journal
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of, outbox_body
@@ -83,15 +83,12 @@ def test_reading_on_goes_on_and_sees_what_is_written_meanwhile(book: Book) -> No
     assert found == book.events
 
 
-def test_the_latest_come_from_memory_and_only_if_all_are_there(book: Book) -> None:
+def test_what_the_server_may_still_need_is_exact_if_the_next_event_is_held(book: Book) -> None:
     cursor = Cursor(book.folder, book.places())
-    cursor.add(book.write(RECENT + 10))
-    assert cursor.recent(RECENT, RECENT + 10) == book.events[RECENT - 1 :]
-    assert cursor.recent(10, 12) is None
-    assert cursor.recent(RECENT + 10, RECENT + 11) is None
-    assert cursor.read(10, 12) == book.events[9:12]
-    assert cursor.seq_after(RECENT + 10) == book.events[-1].seq + 1
-    assert cursor.seq_after(RECENT + 9) == book.events[-1].seq
+    cursor.add(book.write(STRIDE + 10))
+    assert cursor.seq_after(STRIDE + 10) == book.events[-1].seq + 1
+    assert cursor.seq_after(STRIDE + 9, book.events[-1]) == book.events[-1].seq
+    assert cursor.seq_after(STRIDE + 9) == book.events[STRIDE].seq
 
 
 def test_an_event_that_is_not_there_is_not_made_up(book: Book) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.link.outbox import RESEND_MS, WINDOW
+from controller.link.outbox import RECENT, RESEND_MS, WINDOW
 from controller.link.session import CHECKPOINT_MS, REFUSED_MS, Fetch, Send
 from record.link.events import Reversed, Wager
 from record.link.messages import Ack, Beat, Bye, Checkpoint, Event, Hello, Noted, Refused, Welcome
@@ -46,6 +46,47 @@ def test_events_go_out_once_each_in_order() -> None:
     assert events_sent(world) == list(range(1, 101))
     assert server.committed.pool_cents == 5050
     assert (world.session.outbox.acked, world.session.outbox.depth) == (100, 0)
+
+
+def test_a_released_event_is_handed_over_once_and_goes_out_at_once() -> None:
+    world = opened(World([ModelServer()]))
+    handed = []
+    for number in range(1, 101):
+        world.paper.write(contributed(number))
+        done = world.session.grown(world.paper.head, world.paper.events[-1:], world.now)
+        handed += [one.message for one in done if isinstance(one, Send)]
+        world.do(done)
+        world.run(10)
+    assert handed == world.paper.events
+    assert all(sent is event for sent, event in zip(handed, world.paper.events, strict=True))
+    assert events_sent(world) == list(range(1, 101))
+    assert world.fetches == []
+
+
+def test_only_what_is_no_longer_held_is_read_from_the_journal() -> None:
+    """A long outage: the latest events are held, those before them stand in the journal alone."""
+    server = ModelServer(leads=False)
+    world = World([server])
+    for number in range(1, RECENT + 41):
+        world.write(contributed(number))
+        assert len(world.session.outbox.recent) <= RECENT
+    server.leads = True
+    opened(world, MINUTE)
+    assert server.n == RECENT + 40
+    assert events_sent(world) == list(range(1, RECENT + 41))
+    asked = [n for fetch in world.fetches for n in range(fetch.first, fetch.last + 1)]
+    assert asked == list(range(1, 41))
+
+
+def test_after_a_start_everything_comes_from_the_journal_until_something_is_released() -> None:
+    world = World([ModelServer()])
+    for number in range(1, 4):
+        world.paper.write(contributed(number))
+    world.start_table()
+    world.write(contributed(4))
+    opened(world)
+    assert world.fetches == [Fetch(1, 3)]
+    assert events_sent(world) == [1, 2, 3, 4]
 
 
 def test_no_more_than_a_window_is_on_its_way() -> None:
@@ -161,11 +202,11 @@ def test_events_that_are_gone_from_the_journal_stop_the_link() -> None:
 def test_what_was_read_for_a_connection_that_is_over_is_not_missed() -> None:
     world = opened(World([ModelServer()]))
     world.paper.write(contributed(1))
-    (stale,) = world.session.grown(world.paper.head, world.now)
+    (stale,) = world.session.grown(world.paper.head, [], world.now)
     assert isinstance(stale, Fetch)
     world.break_line()
     world.paper.write(contributed(2))
-    world.session.grown(world.paper.head, world.now)
+    world.session.grown(world.paper.head, [], world.now)
     fresh = None
     while fresh is None:
         world.run(1)

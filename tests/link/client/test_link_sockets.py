@@ -16,6 +16,7 @@ from controller.config.live import load_live
 from controller.daemon import start as starting
 from controller.daemon.linking import Link, link_of
 from controller.daemon.writer import Input, Told
+from controller.link.cursor import Cursor
 from controller.rules.engine import facts as f
 from controller.table.staff import DEALER_1
 from drivers.transport.clock import now_us
@@ -120,8 +121,12 @@ def folder_of(made: Path, tmp_path: Path, behind: Behind, *, dead: bool = True) 
     return run
 
 
+def no_reading(_cursor: Cursor, first: int, _last: int) -> list[Any]:
+    raise AssertionError(f"event {first} was just released: nobody reads it from the journal")
+
+
 def test_events_reach_the_server_over_restarts_of_both(
-    made: Path, tmp_path: Path, behind: Behind
+    made: Path, tmp_path: Path, behind: Behind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One endpoint of two is dead. The server is killed, then the table; nothing is lost."""
     run = folder_of(made, tmp_path, behind)
@@ -132,9 +137,11 @@ def test_events_reach_the_server_over_restarts_of_both(
         async with running(run) as table:
             writer = table.started.writer
             await table.until(lambda: writer.core.state.link_up)
+            monkeypatch.setattr(Cursor, "read", no_reading)
             table.round()
             await table.until(lambda: behind.model.n == 1)
             await table.until(lambda: table.status()["waiting"] == 0)
+            monkeypatch.undo()
             kept = table.started.journal.keep_from_seq
             assert kept is not None
             assert kept > table.journalled()[-1].seq
