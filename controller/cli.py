@@ -12,14 +12,6 @@ from typing import Final
 
 from record.terminal import guarded
 
-EX_OK: Final = 0
-EX_USAGE: Final = 64
-EX_DATAERR: Final = 65
-EX_NOINPUT: Final = 66
-EX_IOERR: Final = 74
-EX_NOPERM: Final = 77
-EX_CONFIG: Final = 78
-
 COMMANDS: Final = {
     "settle": ("controller.commands.settle", "rule on a finished or broken-off round"),
     "check-wagers": ("controller.commands.check_wagers", "is a seat's set of wagers acceptable?"),
@@ -89,22 +81,22 @@ def _told(arguments: list[str]) -> int:
 def _main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(usage(), end="")
-        return EX_OK if arguments else EX_USAGE
+        return os.EX_OK if arguments else os.EX_USAGE
     if arguments[0] == "--version":
         from record import __version__
 
         print(f"underfelt {__version__}")
-        return EX_OK
+        return os.EX_OK
     command = COMMANDS.get(arguments[0])
     if command is None:
         from record.words import did_you_mean
 
         said = did_you_mean(arguments[0], COMMANDS, "commands:")
         print(f"underfelt: no command {arguments[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     if sys.stdout is None:
         print("underfelt: standard output is closed", file=sys.stderr)
-        return EX_IOERR
+        return os.EX_IOERR
     try:
         code: int = import_module(command[0]).run(arguments[1:])
         sys.stdout.flush()
@@ -132,9 +124,9 @@ def _no_access(command: str, error: OSError) -> int:
     """A file that the command itself has no word for: it is there and cannot be used."""
     print(f"underfelt {command}: {error.filename}: {error.strerror}", file=sys.stderr)
     if isinstance(error, PermissionError):
-        return EX_NOPERM
+        return os.EX_NOPERM
     known = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
-    return EX_NOINPUT if isinstance(error, known) else EX_IOERR
+    return os.EX_NOINPUT if isinstance(error, known) else os.EX_IOERR
 
 
 def _output_failed(error: OSError) -> int:
@@ -143,7 +135,7 @@ def _output_failed(error: OSError) -> int:
         print(f"underfelt: cannot write the output: {error.strerror}", file=sys.stderr)
     # What is still buffered cannot be written either; the interpreter must not try at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return EX_IOERR
+    return os.EX_IOERR
 
 
 if __name__ == "__main__":

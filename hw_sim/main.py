@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
 import sys
 import tempfile
@@ -26,13 +27,9 @@ from hw_sim.scenario import HERE, Expected, Scenario, ScenarioError
 from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
 
-EX_OK: Final = 0
-EX_FAILED: Final = 1
-EX_USAGE: Final = 64
-EX_NOINPUT: Final = 66
-EX_UNAVAILABLE: Final = 69
-EX_CONFIG: Final = 78
 AGAIN_S: Final = 5.0
+FAILED: Final = 1
+"""The scenario did not come true; the other exit codes are ``os.EX_*``."""
 
 EPILOG: Final = """\
 examples:
@@ -50,7 +47,7 @@ class Arguments(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         self.print_usage(sys.stderr)
         print(f"underfelt sim: {message}", file=sys.stderr)
-        sys.exit(EX_USAGE)
+        sys.exit(os.EX_USAGE)
 
 
 def parser() -> Arguments:
@@ -94,12 +91,12 @@ def run(argv: list[str]) -> int:
         return asyncio.run(_serve(options))
     except (LayoutError, ScenarioError, FaultError) as error:
         print(f"underfelt sim: {error}", file=sys.stderr)
-        return EX_CONFIG
+        return os.EX_CONFIG
     except FileNotFoundError as error:
         print(f"underfelt sim: {error.filename}: no such file", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     except KeyboardInterrupt:
-        return EX_OK
+        return os.EX_OK
 
 
 # --- a running simulator -----------------------------------------------------------------------
@@ -147,9 +144,9 @@ async def _serve(options: argparse.Namespace) -> int:
                 code = await _play(_begin_again(options), shell, clock, link, options)
             if code:
                 return code
-        return EX_OK
+        return os.EX_OK
     except asyncio.CancelledError:
-        return EX_OK  # SIGTERM
+        return os.EX_OK  # SIGTERM
     finally:
         clock.cancel()
         control.close()
@@ -204,9 +201,9 @@ async def _play(
         print(f"paid seat {seat}: {' | '.join(lines)}")
     if director.ending.failed:
         print(f"failed: {director.ending.failed}", file=sys.stderr)
-        return EX_FAILED
+        return FAILED
     print(f"{scenario.name}: {director.ending.steps} steps came true")
-    return EX_OK
+    return os.EX_OK
 
 
 # --- talking to a running simulator ------------------------------------------------------------
@@ -218,11 +215,11 @@ def _verb(options: argparse.Namespace) -> int:
         for path in sorted((HERE / "scenarios").glob("*.toml")):
             found = scenarios.load(path)
             print(f"{found.name:34} {found.game:5} {found.about}")
-        return EX_OK
+        return os.EX_OK
     if verb not in ("fault", "do", "look") or not options.run:
         print(f"underfelt sim: {verb}: expected fault, do or look with --run DIR, or list",
               file=sys.stderr)  # fmt: skip
-        return EX_USAGE
+        return os.EX_USAGE
     address = (Path(options.run) / "control").read_text("ascii").strip()
     body = None if verb == "look" else json.dumps({"do": " ".join(words)}).encode()
     where = {"look": "/state", "fault": "/fault", "do": "/do"}[verb]
@@ -230,10 +227,10 @@ def _verb(options: argparse.Namespace) -> int:
     try:
         with urllib.request.urlopen(request, timeout=STEP_S + 10) as answer:
             print(json.dumps(json.load(answer), indent=2, ensure_ascii=False))
-        return EX_OK
+        return os.EX_OK
     except urllib.error.HTTPError as error:
         print(f"underfelt sim: {json.load(error)['error']}", file=sys.stderr)
-        return EX_USAGE if error.code < NOT_TRUE else EX_FAILED
+        return os.EX_USAGE if error.code < NOT_TRUE else FAILED
     except urllib.error.URLError as error:
         print(f"underfelt sim: {address}: {error.reason}; is it running?", file=sys.stderr)
-        return EX_UNAVAILABLE
+        return os.EX_UNAVAILABLE

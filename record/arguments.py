@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import textwrap
 from collections.abc import Callable
@@ -10,7 +11,6 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from record.places import CONFIGS, Kind, NotFound, find_place
 
-EX_USAGE: Final = 64
 WIDTH: Final = 78
 
 
@@ -63,7 +63,7 @@ class Arguments(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         print(f"{self.prog}: {message}", file=sys.stderr)
-        sys.exit(EX_USAGE)
+        sys.exit(os.EX_USAGE)
 
 
 class _Wanted(NamedTuple):

@@ -58,7 +58,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "drivers.orders",
         "drivers.readings",
     ),
-    "controller.shell": ("controller.shell", "record.outside", "record.words", "record.rounds"),
+    "controller.shell": (
+        "controller.shell",
+        "record.kit",
+        "record.outside",
+        "record.words",
+        "record.rounds",
+    ),
     "controller.config": (
         "controller.config",
         "controller.rules",
@@ -88,6 +94,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "drivers.transport": ("drivers", "serial", "smbus2", "gpiozero"),
     "drivers": ("drivers",),
     "record": ("record", "msgspec"),
+    # Everything may import the kit, so the kit imports nothing of ours.
+    "record.kit": ("record.kit", "msgspec"),
     "link.ledger": ("link.ledger", "link.rows", "record", "msgspec"),
     "link.reports": ("link.reports", "link.ledger", "link.rows", "record", "msgspec"),
     "link.store": ("link.store", "link.rows", "record", "msgspec", "psycopg"),
@@ -159,6 +167,24 @@ def test_the_import_rule_can_fail() -> None:
     assert "controller.daemon" not in allowed("controller.history.replay")
     assert never("controller.replay.timeline") == ("controller.daemon",)
     assert never("controller.replays") == ()
+
+
+def own_exit_codes(tree: ast.Module) -> set[str]:
+    """Names such as EX_USAGE that a module defines or hands on, instead of ``os.EX_USAGE``."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    return {name for name in names if name.startswith("EX_")}
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda p: str(p.relative_to(ROOT)))
+def test_exit_codes_are_those_of_the_standard_library(path: Path) -> None:
+    assert own_exit_codes(ast.parse(path.read_text("utf-8"))) == set()
+
+
+def test_the_exit_code_rule_can_fail() -> None:
+    assert own_exit_codes(ast.parse("EX_OK: Final = 0")) == {"EX_OK"}
+    assert own_exit_codes(ast.parse("from a import EX_OK")) == {"EX_OK"}
+    assert own_exit_codes(ast.parse("import os\nos.EX_OK")) == set()
 
 
 RULES = list(python_files("controller/rules"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Final
 
 from controller.bundle.make import CODE, CannotWrite, make, send
-from controller.cli import EX_OK
 from controller.shell.render.house import bundle as lines_of
 from record.arguments import Arguments, add_config
 from record.outside import printable
 from record.places import TABLE
 
-EX_CANTCREAT: Final = 73
 PIPE: Final = "-"
 WIDE: Final = 1000
 """Lines stay whole: whoever reads them may search them."""
@@ -55,7 +54,7 @@ def run(argv: list[str]) -> int:
             told = make(Path(options.config), Path(options.output) if options.output else None)
     except CannotWrite as error:
         print(f"underfelt bundle: {error} ({CODE})", file=sys.stderr)
-        return EX_CANTCREAT
+        return os.EX_CANTCREAT
     rows = [json.dumps(told, indent=2)] if options.json else map(printable, lines_of(told, WIDE))
     print("\n".join(rows), file=sys.stderr if piped else sys.stdout)
-    return EX_OK
+    return os.EX_OK

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.commands.io import Unreadable, parse_json, read_input
 from controller.rules.errors import RecordError
 from controller.rules.wagers import check_wagers
@@ -28,9 +28,9 @@ def run(argv: list[str]) -> int:
         answer = check_wagers(parse_json(read_input(arguments.file)))
     except Unreadable as error:
         print(f"underfelt check-wagers: {error}", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     except RecordError as error:
         print(f"underfelt check-wagers: {arguments.file}: {error}", file=sys.stderr)
-        return EX_DATAERR
+        return os.EX_DATAERR
     print(json.dumps(answer, separators=(",", ":")))
-    return EX_OK
+    return os.EX_OK

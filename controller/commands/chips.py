@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -36,22 +37,19 @@ from controller.chips.load import Loaded, load
 from controller.chips.register import ChipRegister
 from controller.chips.rollout import roll_out
 from controller.chips.signing import load_public, load_secret, make_keys
-from controller.cli import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands import chips_text as say
 from controller.commands.io import Unreadable, read_lines
 from record.arguments import Arguments
 from record.words import did_you_mean
 
-EX_CANTCREAT: Final = 73
-EX_NOPERM: Final = 77
 EXITS: Final[dict[type[ChipError], int]] = {
-    RegisterError: EX_DATAERR,
-    BatchError: EX_DATAERR,
-    UnreadableError: EX_NOINPUT,
-    CreateError: EX_CANTCREAT,
-    WriteError: EX_IOERR,
-    NotPermittedError: EX_NOPERM,
-    KeyFileError: EX_CONFIG,
+    RegisterError: os.EX_DATAERR,
+    BatchError: os.EX_DATAERR,
+    UnreadableError: os.EX_NOINPUT,
+    CreateError: os.EX_CANTCREAT,
+    WriteError: os.EX_IOERR,
+    NotPermittedError: os.EX_NOPERM,
+    KeyFileError: os.EX_CONFIG,
 }
 MAX_INPUT_BYTES: Final = 128 * MAX_CHIPS
 STATUS_WORDS: Final[dict[str, Status]] = {status.replace(" ", "-"): status for status in STATUSES}
@@ -76,11 +74,11 @@ def usage() -> str:
 def run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return EX_OK if argv else EX_USAGE
+        return os.EX_OK if argv else os.EX_USAGE
     if argv[0] not in VERBS:
         said = did_you_mean(argv[0], VERBS, "verbs:")
         print(f"underfelt chips: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(
         prog=f"underfelt chips {argv[0]}",
@@ -99,7 +97,7 @@ def run(argv: list[str]) -> int:
             _print_json({"ok": False, "problems": [say.problem_json(p) for p in error.problems]})
         return EXITS[type(error)]
     if arguments.json:
-        _print_json({"ok": code == EX_OK, **row})
+        _print_json({"ok": code == os.EX_OK, **row})
     elif said:
         print(said)
     return code
@@ -121,7 +119,7 @@ def _keygen(_: Arguments, arguments: argparse.Namespace) -> Answer:
     made = make_keys(Path(arguments.secret), Path(arguments.public))
     row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
     said = f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
-    return EX_OK, row, said
+    return os.EX_OK, row, said
 
 
 # --- import, mark ------------------------------------------------------------------------------
@@ -160,7 +158,7 @@ def _import(_: Arguments, arguments: argparse.Namespace) -> Answer:
     said = f"{path}: version {done.version}: {would} {say.chips_text(count)}"
     row = {"register": str(path), "version": done.version, "written": done.written}
     row |= {"imported": count, "piles": say.piles_json(done.added)}
-    return EX_OK, row, f"{said}\n{say.piles_text(done.added)}"
+    return os.EX_OK, row, f"{said}\n{say.piles_text(done.added)}"
 
 
 def _declare_mark(parser: argparse.ArgumentParser) -> None:
@@ -191,7 +189,7 @@ def _mark(parser: Arguments, arguments: argparse.Namespace) -> Answer:
     said += [f"  {uid}: already {status}" for uid in done.already]
     row = {"register": str(path), "version": done.version, "written": done.written}
     lists = {"status": status, "marked": list(done.marked), "already": list(done.already)}
-    return EX_OK, row | lists, "\n".join(said)
+    return os.EX_OK, row | lists, "\n".join(said)
 
 
 def _uid(text: str) -> bytes:
@@ -252,7 +250,7 @@ def _show(_: Arguments, arguments: argparse.Namespace) -> Answer:
     story = story_of(chip, loaded, arguments.register)
     row = say.chip_json(chip) | {"history": [say.entry_json(entry) for entry in story]}
     told = [say.chip_text(chip), *(f"  {say.entry_text(entry)}" for entry in story)]
-    return EX_OK, row, "\n".join(told)
+    return os.EX_OK, row, "\n".join(told)
 
 
 def _declare_check(parser: argparse.ArgumentParser) -> None:
@@ -271,7 +269,7 @@ def _check(_: Arguments, arguments: argparse.Namespace) -> Answer:
         "signature, length, hashes, order, no chip twice, history: all hold\n"
         f"{say.piles_text(counted)}"
     )
-    return EX_OK, row, said
+    return os.EX_OK, row, said
 
 
 def _declare_diff(parser: argparse.ArgumentParser) -> None:
@@ -291,7 +289,7 @@ def _diff(_: Arguments, arguments: argparse.Namespace) -> Answer:
         f"{arguments.old}: {say.head_text(old.head)}\n"
         f"{arguments.new}: {say.head_text(new.head)}\n{say.difference_text(found)}"
     )
-    return EX_OK if found.sound else EX_DATAERR, row | say.difference_json(found), said
+    return os.EX_OK if found.sound else os.EX_DATAERR, row | say.difference_json(found), said
 
 
 def _declare_export(parser: argparse.ArgumentParser) -> None:
@@ -305,12 +303,12 @@ def _export(parser: Arguments, arguments: argparse.Namespace) -> Answer:
         parser.error("--csv or --json, not both")
     register = ChipRegister(*_loaded(arguments, arguments.register))
     if arguments.json:
-        return EX_OK, {"chips": [say.chip_json(chip) for chip in register]}, ""
+        return os.EX_OK, {"chips": [say.chip_json(chip) for chip in register]}, ""
     write = csv.writer(sys.stdout, lineterminator="\n").writerow
     write(["uid", "value", "class", "series", "house", "status", "added_in", "marked_in"])
     for c in register:
         write([c.uid, c.cents, c.kind, c.series, c.house, c.status, c.added_in, c.marked_in])
-    return EX_OK, {}, ""
+    return os.EX_OK, {}, ""
 
 
 # --- roll-out ----------------------------------------------------------------------------------
@@ -341,7 +339,7 @@ def _roll_out(_: Arguments, arguments: argparse.Namespace) -> Answer:
         said = f"instead of {done.replaced}" if done.replaced else "is new here"
     if people:
         said += f"; {done.overruled} overruled by {' and '.join(people)}"
-    return EX_OK, row, f"{target}: version {done.version} {said}"
+    return os.EX_OK, row, f"{target}: version {done.version} {said}"
 
 
 Declare = Callable[[argparse.ArgumentParser], None]

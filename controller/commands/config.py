@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_OK, EX_USAGE
 from controller.commands.config_trial import not_today, of_others, refused_by_files
 from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
@@ -28,7 +27,6 @@ from controller.rules.settings import ALL
 from record.arguments import Arguments
 from record.words import counted, did_you_mean
 
-EX_CANTCREAT: Final = 73
 _MOMENTS: Final = {
     "round": "between rounds",
     "closed": "while the table is closed",
@@ -51,11 +49,11 @@ def usage() -> str:
 def run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return EX_OK if argv else EX_USAGE
+        return os.EX_OK if argv else os.EX_USAGE
     if argv[0] not in VERBS:
         said = did_you_mean(argv[0], VERBS, "verbs:")
         print(f"underfelt config: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(
         prog=f"underfelt config {argv[0]}",
@@ -76,7 +74,7 @@ def run(argv: list[str]) -> int:
         print(f"{parser.prog}: {refusal.text}", file=sys.stderr)
         return _refused(arguments, refusal, Path(str(error.filename)))
     if arguments.json:
-        print(json.dumps({"ok": code == EX_OK, **row}, indent=2))
+        print(json.dumps({"ok": code == os.EX_OK, **row}, indent=2))
     elif said:
         print(said)
     return code
@@ -115,7 +113,9 @@ def _check(arguments: argparse.Namespace) -> Answer:
     if not arguments.no_files:
         problems += _absent(config, [p.text for p in problems])
     if problems:
-        raise ConfigError(config.path, problems, refusals[0].exit_code if refusals else EX_CONFIG)
+        raise ConfigError(
+            config.path, problems, refusals[0].exit_code if refusals else os.EX_CONFIG
+        )
     files = [str(path) for path in config.files]
     row: dict[str, Any] = {"files": files, "game": config.game, "table": config.name}
     row |= {"hash": config.effective_hash, "unchecked": [] if arguments.no_files else others}
@@ -123,7 +123,7 @@ def _check(arguments: argparse.Namespace) -> Answer:
     said += f"{counted(len(files), 'file')}, hash {config.effective_hash}"
     if row["unchecked"]:
         said += f"\nnot checked, because only the service can use it: {', '.join(others)}"
-    return EX_OK, row, said
+    return os.EX_OK, row, said
 
 
 def _absent(config: LiveConfig, said: list[str]) -> list[Problem]:
@@ -169,7 +169,7 @@ def _show(arguments: argparse.Namespace) -> Answer:
         stated = f"# {name} =" if one.value is None else f"{name} = {toml_value(one.value)}"
         lines.append(f"{stated}  # {one.origin(key)}" if arguments.origin else stated)
     said = f"# hash {config.effective_hash}\n" + "\n".join(lines)
-    return EX_OK, {"hash": config.effective_hash, "values": rows}, said
+    return os.EX_OK, {"hash": config.effective_hash, "values": rows}, said
 
 
 # --- diff --------------------------------------------------------------------------------------
@@ -190,13 +190,13 @@ def _diff(arguments: argparse.Namespace) -> Answer:
     row = {"old_hash": pending.old_hash, "new_hash": pending.new_hash}
     row |= {"same": not rows, "needs": pending.needs, "changes": rows}  # type: ignore[dict-item]
     if pending.needs is None:
-        return EX_OK, row, f"nothing changes; hash {pending.new_hash}"
+        return os.EX_OK, row, f"nothing changes; hash {pending.new_hash}"
     lines = [
         f"{c.key}: {_text(c.old)} -> {_text(c.new)}  ({_MOMENTS[c.when]}; {c.origin})"
         for c in pending.changes
     ]
     lines.append(f"takes effect, all of it, {_MOMENTS[pending.needs]}")
-    return EX_OK, row, "\n".join(lines)
+    return os.EX_OK, row, "\n".join(lines)
 
 
 def _text(value: object) -> str:
@@ -219,7 +219,7 @@ def _init(arguments: argparse.Namespace) -> Answer:
     layout = None if folder is None else layout_in(folder)
     text = template(arguments.game, folder, layout)
     if arguments.output is None:
-        return EX_OK, {"game": arguments.game, "text": text}, text.rstrip("\n")
+        return os.EX_OK, {"game": arguments.game, "text": text}, text.rstrip("\n")
     try:
         with open(arguments.output, "x", encoding="utf-8") as stream:
             stream.write(text)
@@ -228,10 +228,10 @@ def _init(arguments: argparse.Namespace) -> Answer:
         print(f"underfelt config init: {arguments.output}: {said} (E-CFG-014)", file=sys.stderr)
         problem = Problem("E-CFG-014", "file", said)
         row = {"problems": [{"code": problem.code, "file": arguments.output, "text": said}]}
-        return EX_CANTCREAT, row, ""
+        return os.EX_CANTCREAT, row, ""
     left = text.count(f"\n# {REQUIRED}") if folder is None else 0
     said = f"{arguments.output}: written; fill in {counted(left, 'setting')} marked REQUIRED"
-    return EX_OK, {"file": arguments.output, "required": left}, said
+    return os.EX_OK, {"file": arguments.output, "required": left}, said
 
 
 # --- key ---------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ def _key(arguments: argparse.Namespace) -> Answer:
         said = f"{error.strerror}; a key is never overwritten"
         print(f"underfelt config key: {arguments.file}: {said} (E-CFG-016)", file=sys.stderr)
         row = {"problems": [{"code": "E-CFG-016", "file": arguments.file, "text": said}]}
-        return EX_CANTCREAT, row, ""
-    return EX_OK, {"file": arguments.file}, f"{arguments.file}: a new sealing key, mode 0400"
+        return os.EX_CANTCREAT, row, ""
+    return os.EX_OK, {"file": arguments.file}, f"{arguments.file}: a new sealing key, mode 0400"
 
 
 Declare = Callable[[argparse.ArgumentParser], None]

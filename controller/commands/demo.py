@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from controller.cli import EX_OK
 from controller.croupier import Croupier, stacked
 from controller.narrator import Narrator
 from controller.rules.books import BOOKS
@@ -111,7 +110,7 @@ def run(argv: list[str]) -> int:
         if arguments.game in (None, game):
             narrator.title(f"{game}  {book.title}, version {book.version}")
             play(game, arguments.seed, narrator)
-    return EX_OK
+    return os.EX_OK
 
 
 def play(game: str, seed: int, narrator: Narrator) -> None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.cli import EX_OK
 from controller.doctor.examine import Examined, examine
 from controller.faults.troubles import MARKS, Trouble, ill
 from record.arguments import Arguments, add_config
+from record.kit.exits import TROUBLE
 from record.places import TABLE
 from record.words import counted
 
-EX_TROUBLE: Final = 1
 EPILOG: Final = """\
 Looks and changes nothing, except for one small file that is written beside the
 journal, synced and removed. A running table is not disturbed. Run it as root:
@@ -50,7 +50,7 @@ def run(argv: list[str]) -> int:
     else:
         count = counted(len(wrong), "finding")
         print(f"\n{count}" if wrong else "\nall well")
-    return EX_TROUBLE if sick else EX_OK
+    return TROUBLE if sick else os.EX_OK
 
 
 def width() -> int:

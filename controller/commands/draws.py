@@ -6,11 +6,11 @@ a draw is and what the codes mean: docs/rules/selections.md.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Final
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
 from record import verify_draws
 from record.arguments import Arguments
 
@@ -49,11 +49,11 @@ def run(argv: list[str]) -> int:
     try:
         report = verify_draws.verify(Path(arguments.journal_dir))
     except verify_draws.Unreadable as error:
-        return _refused(f"{error} (E-DRW-021)", EX_NOINPUT)
+        return _refused(f"{error} (E-DRW-021)", os.EX_NOINPUT)
     except verify_draws.Damaged as error:
-        return _refused(f"{error} (E-DRW-020)", EX_DATAERR)
+        return _refused(f"{error} (E-DRW-020)", os.EX_DATAERR)
     print(verify_draws.as_json(report) if arguments.json else verify_draws.as_text(report))
-    return EX_OK if report.ok else EX_DATAERR
+    return os.EX_OK if report.ok else os.EX_DATAERR
 
 
 def _refused(text: str, exit_code: int) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from controller.cli import EX_DATAERR, EX_OK, EX_USAGE
 from controller.config.keys import load_key
 from controller.evidence.clock import Clock
 from controller.evidence.errors import EvidenceError
@@ -65,7 +65,7 @@ def run(argv: list[str]) -> int:
         return int(error.exit_code)
     except FrameLogError as error:
         print(f"underfelt evidence: {options.frames or 'frames'}: {error}", file=sys.stderr)
-        return EX_DATAERR
+        return os.EX_DATAERR
     parts.let_go()
     return _answer(options, parts, manifest)
 
@@ -117,7 +117,7 @@ def gather(
 def _table(options: argparse.Namespace, parts: Parts) -> None:
     claim = parts.claim
     if parts.server is None and options.round is None:
-        raise EvidenceError("E-EVD-007", "without the server give --round N", EX_USAGE)
+        raise EvidenceError("E-EVD-007", "without the server give --round N", os.EX_USAGE)
     number = options.round if parts.server is None else claim["round"]
     half = table_half(options.journal, number, claim.get("journal"), claim.get("table"))
     parts.table = half
@@ -156,4 +156,4 @@ def _answer(options: argparse.Namespace, parts: Parts, manifest: bytes) -> int:
     for problem in found["problems"]:
         said = f"{problem['file']}: {problem['what']}"
         print(f"underfelt evidence: {said} (E-EVD-009)", file=sys.stderr)
-    return EX_OK if found["ok"] else EX_DATAERR
+    return os.EX_OK if found["ok"] else os.EX_DATAERR

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
 import sys
 from pathlib import Path
 from typing import Final
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
 from record.arguments import Arguments
 
 NONCE_BYTES: Final = 16
@@ -39,11 +39,11 @@ def run(argv: list[str]) -> int:
             image = stream.read(LARGEST + 1)
     except OSError as error:
         print(f"underfelt firmware: {options.image}: {error.strerror}", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     if not 0 < len(image) <= LARGEST:
         said = f"{len(image)} bytes; expected an image of 1 to {LARGEST}"
         print(f"underfelt firmware: {options.image}: {said}", file=sys.stderr)
-        return EX_DATAERR
+        return os.EX_DATAERR
     nonce, digest = challenge(image, secrets.token_bytes(NONCE_BYTES))
     if options.json:
         print(json.dumps({"nonce": nonce, "digest": digest, "bytes": len(image)}))
@@ -52,7 +52,7 @@ def run(argv: list[str]) -> int:
         print(f"nonce    {nonce}")
         print(f"digest   {digest}")
         print(f"at the table: underfelt shell challenge DEVICE {nonce} {digest}")
-    return EX_OK
+    return os.EX_OK
 
 
 def challenge(image: bytes, nonce: bytes) -> tuple[str, str]:

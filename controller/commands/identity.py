@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.history.identity import (
@@ -42,10 +42,10 @@ def run(argv: list[str]) -> int:
             config = load_live(options.config, line_kinds())
         except ConfigError as error:
             print(f"underfelt identity: {error}", file=sys.stderr)
-            return EX_CONFIG
+            return os.EX_CONFIG
         except FileNotFoundError as error:
             print(f"underfelt identity: {error.filename}: no such file", file=sys.stderr)
-            return EX_NOINPUT
+            return os.EX_NOINPUT
         found = opened_body(config.game, config.effective_hash, config.layout_sha256, 0)
         del found["repaired_bytes"]
     if options.json:
@@ -57,4 +57,4 @@ def run(argv: list[str]) -> int:
     else:
         for name, value in found.items():
             print(f"{name:14} {value}")
-    return EX_OK
+    return os.EX_OK

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import os
 import sys
 import time
 from collections import Counter, deque
@@ -19,7 +20,6 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands import journal_day
 from record import verify_journal
 from record.arguments import Arguments
@@ -56,11 +56,11 @@ def usage() -> str:
 def run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return EX_OK if argv else EX_USAGE
+        return os.EX_OK if argv else os.EX_USAGE
     if argv[0] not in VERBS:
         said = did_you_mean(argv[0], VERBS, "verbs:")
         print(f"underfelt journal: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(
         prog=f"underfelt journal {argv[0]}",
@@ -79,7 +79,7 @@ def run(argv: list[str]) -> int:
     except Refused as error:
         return _refuse(parser, arguments, error, error.row, error.exit_code)
     if arguments.json and row:
-        print(json.dumps({"ok": code == EX_OK, **row}, indent=2))
+        print(json.dumps({"ok": code == os.EX_OK, **row}, indent=2))
     elif said:
         print(said)
     return code
@@ -132,13 +132,13 @@ def _verify(arguments: argparse.Namespace) -> Answer:
     if not second["ok"]:  # once more, for the same reason as in ``verify``
         second = verify_journal.verify(arguments.folder, expected)
     if not second["ok"]:
-        raise Refused(second["code"], str(second["file"]), second["what"], EX_DATAERR)
+        raise Refused(second["code"], str(second["file"]), second["what"], os.EX_DATAERR)
     row = _report_json(report) | {
         "sealed": second["sealed"],
         "opened": second["opened"],
         "witnessed": len(arguments.expect),
     }
-    return EX_OK, row, _report_text(arguments.folder, report, row)
+    return os.EX_OK, row, _report_text(arguments.folder, report, row)
 
 
 def _report_json(report: Report) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def _tail(arguments: argparse.Namespace) -> Answer:
                     print(say(record))
         except KeyboardInterrupt:
             pass
-    return EX_OK, {}, ""
+    return os.EX_OK, {}, ""
 
 
 def when(at_ms: int) -> str:
@@ -272,7 +272,7 @@ def _export(arguments: argparse.Namespace) -> Answer:
     if found is None:
         held = f"it has {min(numbers)} to {max(numbers)}" if numbers else "it has none"
         what = f"no round {arguments.round} in this journal; {held}"
-        raise Refused("E-JRN-060", str(arguments.folder), what, EX_NOINPUT)
+        raise Refused("E-JRN-060", str(arguments.folder), what, os.EX_NOINPUT)
     record, body = found
     report = reader.report()
     whole = {
@@ -287,7 +287,7 @@ def _export(arguments: argparse.Namespace) -> Answer:
     }
     chosen = body.record if arguments.record else body.result if arguments.result else whole
     print(msgspec.json.format(msgspec.json.encode(chosen), indent=2).decode())
-    return EX_OK, {}, ""
+    return os.EX_OK, {}, ""
 
 
 def _round_body(folder: Path, record: Record) -> RoundBody:
@@ -295,7 +295,7 @@ def _round_body(folder: Path, record: Record) -> RoundBody:
         return msgspec.json.decode(record.body, type=RoundBody)
     except msgspec.DecodeError as error:
         what = f"record {record.seq}: kind round, but {error}"
-        raise Refused("E-JRN-061", str(folder), what, EX_DATAERR) from None
+        raise Refused("E-JRN-061", str(folder), what, os.EX_DATAERR) from None
 
 
 # --- stats ---------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def _stats(arguments: argparse.Namespace) -> Answer:
         lines.append(f"  from {when(oldest)} to {when(newest)}")
     lines += [f"  {kind:14} {n:>10} {sizes[kind]:>12} bytes" for kind, n in kinds.most_common()]
     lines += [f"  {day}     {count:>10}" for day, count in sorted(days.items())]
-    return EX_OK, row, "\n".join(lines)
+    return os.EX_OK, row, "\n".join(lines)
 
 
 # --- day -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.history.gamingday import fold, report
 from controller.history.gamingday.sheet import Day
 from record.journal import Record
@@ -93,7 +93,7 @@ def _read(record: Record) -> Day:
         return fold.read(record.body)
     except msgspec.DecodeError as error:
         what = f"record {record.seq}: kind day, but {error}"
-        raise NoDay(UNREADABLE, what, EX_DATAERR) from None
+        raise NoDay(UNREADABLE, what, os.EX_DATAERR) from None
 
 
 def find(folder: Path, which: str) -> tuple[Found, str]:
@@ -109,7 +109,7 @@ def find(folder: Path, which: str) -> tuple[Found, str]:
         return chosen, reader.report().table
     closed = [one.day.number for one in found if one.seq is not None]
     held = f"it has {closed[0]} to {closed[-1]}" if closed else "none is closed; now shows today"
-    raise NoDay(NO_DAY, f"no gaming day {which} in this journal; {held}", EX_NOINPUT)
+    raise NoDay(NO_DAY, f"no gaming day {which} in this journal; {held}", os.EX_NOINPUT)
 
 
 def _choose(found: list[Found], which: str) -> Found | None:
@@ -135,7 +135,7 @@ def said(found: Found, table: str) -> str:
 
 def answer(arguments: argparse.Namespace) -> tuple[int, dict[str, Any], str]:
     found, table = find(arguments.folder, arguments.day)
-    code = EX_DATAERR if found.differences else EX_OK
+    code = os.EX_DATAERR if found.differences else os.EX_OK
     if arguments.csv:
         return code, {}, report.as_csv(found.day).rstrip("\n")
     row = {

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError, load
 from controller.rules.errors import shown
 from controller.rules.settings import ALL, Settings, TableSettings
 from record.arguments import Arguments
-
-EX_UNAVAILABLE: Final = 69
-EX_CANTCREAT: Final = 73
 
 
 def run(argv: list[str]) -> int:
@@ -35,13 +31,13 @@ def run(argv: list[str]) -> int:
     except ConfigError as error:
         for line in str(error).splitlines():
             print(f"underfelt par: {line}", file=sys.stderr)
-        return EX_CONFIG
+        return os.EX_CONFIG
     except OSError as error:
         print(f"underfelt par: {arguments.config}: {error.strerror}", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     if find_spec("numpy") is None:  # an optional extra: the Pi under a table does without it
         print("underfelt par: needs numpy; pip install 'underfelt[math]'", file=sys.stderr)
-        return EX_UNAVAILABLE
+        return os.EX_UNAVAILABLE
     return _print(arguments.game, settings, table, as_json=arguments.json, svg_file=arguments.svg)
 
 
@@ -70,10 +66,10 @@ def _print(
             Path(svg_file).write_text(svg(made), encoding="utf-8")
         except OSError as error:
             print(f"underfelt par: {svg_file}: {error.strerror}", file=sys.stderr)
-            return EX_CANTCREAT
+            return os.EX_CANTCREAT
     print(json.dumps(sheet.as_json(made), indent=2) if as_json else render(made), end="")
     if as_json:
         print()
         for warning in made.warnings:  # the other form has them in its own text
             print(f"underfelt par: WARNING: {warning}", file=sys.stderr)
-    return EX_OK
+    return os.EX_OK

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK, EX_USAGE
 from controller.commands.replay_logs import read_logs
 from controller.config import ConfigError
 from controller.config.keys import load_key
@@ -37,7 +36,6 @@ from record.places import TABLE
 from record.terminal import draw
 from record.words import counted
 
-EX_NOPERM: Final = 77
 UNDER_WAY: Final = "E-RPY-004"
 OTHER_KEY: Final = "E-SEAL-004"
 RECENT: Final = 20_000
@@ -88,19 +86,19 @@ def run(argv: list[str]) -> int:
     except Refused as error:
         said, code = str(error), error.exit_code
     except ConfigError as error:
-        said, code = str(error), EX_CONFIG
+        said, code = str(error), os.EX_CONFIG
     except TableKeyError as error:
         said, code = str(error), error.exit_code
     except JournalError as error:
         said, code = str(error), error.exit_code
     except SealError as error:
-        said, code = str(error), EX_DATAERR
+        said, code = str(error), os.EX_DATAERR
     except (NotThere, NoMoment) as error:
-        said, code = str(error), EX_NOINPUT
+        said, code = str(error), os.EX_NOINPUT
     except OSError as error:
         if error.filename is None:  # whoever read our output went away: no file is to blame
             raise
-        said, code = f"{error.filename}: {error.strerror}", EX_NOINPUT
+        said, code = f"{error.filename}: {error.strerror}", os.EX_NOINPUT
     print(f"underfelt replay: {said}", file=sys.stderr)
     return code
 
@@ -131,9 +129,9 @@ def _round(text: str) -> str:
 
 def _replay(options: argparse.Namespace) -> int:
     if bool(options.config) == bool(options.journal):
-        raise Refused("expected --config FILE or --journal DIR", EX_USAGE)
+        raise Refused("expected --config FILE or --journal DIR", os.EX_USAGE)
     if options.closed_cards and options.key is None:
-        raise Refused("--closed-cards needs --key FILE", EX_USAGE)
+        raise Refused("--closed-cards needs --key FILE", os.EX_USAGE)
     where = _place(options)
     key = None if options.key is None else load_key(options.key)
     timeline, table = _timeline(where.journal, options.round, key, closed=options.closed_cards)
@@ -174,7 +172,7 @@ def _verdict(timeline: Timeline) -> int:
         wrong = (f"the replay diverges: {timeline.diverged}",)
     for one in wrong:
         print(f"underfelt replay: {one}", file=sys.stderr)
-    return EX_DATAERR if wrong else EX_OK
+    return os.EX_DATAERR if wrong else os.EX_OK
 
 
 def _concerns(moment: Moment, seat: int) -> bool:
@@ -208,11 +206,11 @@ def _timeline(
             if timeline.diverged is not None and timeline.diverged.code == REFERS_BACK and last:
                 continue
             if timeline.diverged is not None and timeline.diverged.code == OTHER_KEY:
-                raise Refused(f"--key: {timeline.diverged}", EX_DATAERR)
+                raise Refused(f"--key: {timeline.diverged}", os.EX_DATAERR)
             if closed and sealer is not None:
                 if timeline.under_way:
                     said = f"round {number} is under way: closed cards stay closed ({UNDER_WAY})"
-                    raise Refused(said, EX_NOPERM)
+                    raise Refused(said, os.EX_NOPERM)
                 own = {moment.seq for moment in timeline.moments}
                 timeline = build(records, number, sealer, closed_cards(records, sealer, own))
         except NotThere:

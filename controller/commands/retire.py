@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.keys import link_keys
 from controller.config.live import LiveConfig, load_live
@@ -26,8 +26,6 @@ from record.link.messages import Checkpoint, FromServer, Refused, Welcome
 from record.places import TABLE
 from record.words import counted
 
-EX_UNAVAILABLE: Final = 69
-EX_TEMPFAIL: Final = 75
 CONSENT: Final = "E-LNK-021"
 EPILOG: Final = """\
 The daemon must be stopped. The first time, the journal is closed for good: its
@@ -50,15 +48,15 @@ def run(argv: list[str]) -> int:
     try:
         row = retire(load_live(options.config, starting.KINDS))
     except FileNotFoundError as error:
-        return _refused(f"{error.filename}: no such file", EX_NOINPUT)
+        return _refused(f"{error.filename}: no such file", os.EX_NOINPUT)
     except ConfigError as error:
-        return _refused(str(error), EX_CONFIG)
+        return _refused(str(error), os.EX_CONFIG)
     except NoAnswer as error:
-        return _refused(f"{error}; nothing was put aside (E-RUN-008)", EX_UNAVAILABLE)
+        return _refused(f"{error}; nothing was put aside (E-RUN-008)", os.EX_UNAVAILABLE)
     except (UnderfeltError, JournalError, KeyFileError) as error:
-        return _refused(str(error), getattr(error, "exit_code", EX_DATAERR))
+        return _refused(str(error), getattr(error, "exit_code", os.EX_DATAERR))
     print(json.dumps(row) if options.json else row["said"])
-    return EX_OK if row["put_aside"] else EX_TEMPFAIL
+    return os.EX_OK if row["put_aside"] else os.EX_TEMPFAIL
 
 
 def _refused(text: str, code: int) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import msgspec
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_OK
 from controller.commands.io import Unreadable, parse_json, read_input, read_lines
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
@@ -50,23 +50,23 @@ def run(argv: list[str]) -> int:
         result = settle_text(read_input(arguments.file))
     except Unreadable as error:
         print(f"underfelt settle: {error}", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     except RecordError as error:
         print(f"underfelt settle: {arguments.file}: {error}", file=sys.stderr)
-        return EX_DATAERR
+        return os.EX_DATAERR
     sys.stdout.buffer.write(_encoded(result) + b"\n")
-    return EX_OK
+    return os.EX_OK
 
 
 def _lines(path: str) -> int:
     """Answers every line in its place; a bad line does not lose the others."""
-    failed = EX_OK
+    failed = os.EX_OK
     write = sys.stdout.buffer.write
     for number, line in enumerate(read_lines(path), 1):
         try:
             answer = _encoded(settle_text(line.rstrip(b"\r\n")))
         except RecordError as error:
-            failed = EX_DATAERR
+            failed = os.EX_DATAERR
             where = {"code": error.code, "path": error.path, "line": number}
             answer = _encoded({"error": str(error), **where})
             print(f"underfelt settle: {path}: line {number}: {error}", file=sys.stderr)

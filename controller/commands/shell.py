@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.shell.client import Client, NoTable, NotAllowed
-from controller.shell.errors import EX_NOPERM, EX_UNAVAILABLE
 from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
 from record.arguments import Arguments, add_config
@@ -51,13 +50,13 @@ def run(argv: list[str]) -> int:
         return session.once(options.command) if options.command else Repl(session).run()
     except NotAllowed as refused:
         complain([f"underfelt shell: {refused}"])
-        return EX_NOPERM
+        return os.EX_NOPERM
     except NoTable as gone:
         look = "systemctl status underfelt-table@NAME"
         complain([f"underfelt shell: {gone}. Look at {look}"])
-        return EX_UNAVAILABLE
+        return os.EX_UNAVAILABLE
     except KeyboardInterrupt:
-        return EX_OK
+        return os.EX_OK
     finally:
         client.close()
 
@@ -89,7 +88,7 @@ def _configured(path: str) -> Path | int:
         return load_live(path, line_kinds()).service.socket
     except ConfigError as error:
         print(f"underfelt shell: {error}", file=sys.stderr)
-        return EX_CONFIG
+        return os.EX_CONFIG
     except OSError as error:
         print(f"underfelt shell: {error.filename}: {error.strerror}", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT

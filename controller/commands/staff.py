@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import json
+import os
 import secrets
 import sys
 import time
@@ -19,7 +20,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_OK, EX_USAGE
 from controller.signed import keys
 from controller.signed.errors import BatchError, Problem, SignedError, UnreadableError
 from controller.staff import office
@@ -53,11 +53,11 @@ def usage() -> str:
 def run(argv: list[str]) -> int:
     if not argv or argv[0] in ("-h", "--help"):
         print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return EX_OK if argv else EX_USAGE
+        return os.EX_OK if argv else os.EX_USAGE
     if argv[0] not in VERBS:
         said = did_you_mean(argv[0], VERBS, "verbs:")
         print(f"underfelt staff: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     declare, act, text, example = VERBS[argv[0]]
     parser = Arguments(
         prog=f"underfelt staff {argv[0]}",
@@ -80,7 +80,7 @@ def run(argv: list[str]) -> int:
         _print_json({"ok": True, **row})
     else:
         print(said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _print_json(row: dict[str, Any]) -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from controller.cli import EX_CONFIG, EX_NOINPUT, EX_OK
 from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.faults.troubles import ill, troubles
 from controller.shell.client import ask
 from record.arguments import Arguments, add_config
+from record.kit.exits import TROUBLE
 from record.places import TABLE
 from record.words import counted
 
-EX_UNAVAILABLE: Final = 69
-EX_TROUBLE: Final = 1
-EX_TEMPFAIL: Final = 75
-EX_NOPERM: Final = 77
 EPILOG: Final = """\
 Every trouble is a line: !! stopped, ! degraded, - a note; its code, what it is
 about, what was seen, and behind the arrow what to do.
@@ -44,16 +41,16 @@ def run(argv: list[str]) -> int:
         path = Path(options.socket or load_live(options.config, line_kinds()).service.socket)
     except ConfigError as error:
         print(f"underfelt status: {error}", file=sys.stderr)
-        return EX_CONFIG
+        return os.EX_CONFIG
     except FileNotFoundError as error:
         print(f"underfelt status: {error.filename}: no such file", file=sys.stderr)
-        return EX_NOINPUT
+        return os.EX_NOINPUT
     try:
         status = ask(path, "status")
     except PermissionError:
         said = "you may not; join the group that the socket belongs to"
         print(f"underfelt status: {path}: {said}", file=sys.stderr)
-        return EX_NOPERM
+        return os.EX_NOPERM
     except OSError as error:
         reason = error.strerror or "no answer"
         print(
@@ -61,12 +58,12 @@ def run(argv: list[str]) -> int:
             "systemctl status underfelt-table@NAME and journalctl -x -u underfelt-table@NAME",
             file=sys.stderr,
         )
-        return EX_UNAVAILABLE
+        return os.EX_UNAVAILABLE
     if "error" in status:
         print(f"underfelt status: {status['text']} ({status['error']})", file=sys.stderr)
-        return EX_TEMPFAIL
+        return os.EX_TEMPFAIL
     print(json.dumps(status, indent=2, ensure_ascii=False) if options.json else told(status))
-    return EX_TROUBLE if ill(troubles(status)) else EX_OK
+    return TROUBLE if ill(troubles(status)) else os.EX_OK
 
 
 def told(status: Mapping[str, Any]) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import os
 import signal
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
-from controller.cli import EX_CONFIG, EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_OK
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
 from controller.daemon.alone import Alone
@@ -39,10 +39,10 @@ from record.arguments import Arguments
 from record.private import keep_memory_private
 
 REFUSALS: Final = {
-    EX_CONFIG: "configuration refused",
-    EX_NOINPUT: "configuration refused",
-    EX_NOPERM: "configuration refused",
-    EX_DATAERR: "journal failed",
+    os.EX_CONFIG: "configuration refused",
+    os.EX_NOINPUT: "configuration refused",
+    os.EX_NOPERM: "configuration refused",
+    os.EX_DATAERR: "journal failed",
 }
 """The class of the log line, by exit code."""
 
@@ -63,7 +63,7 @@ def run(argv: list[str]) -> int:
     with kept_log(Path(options.config).absolute().parent.name) as log:
         if options.locked:
             asyncio.run(_locked(options.config))
-            return EX_OK
+            return os.EX_OK
         return _run(parser, options, log)
 
 
@@ -94,7 +94,7 @@ def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
         return _refused(exhausted(MemoryError()))
     finally:
         serving.close()  # the loop itself may have been what could not be made
-    return EX_OK
+    return os.EX_OK
 
 
 async def _locked(path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +27,7 @@ class ConfigError(UnderfeltError, ValueError):
         self,
         path: Path,
         problems: Sequence[Problem | tuple[str, str, str]],
-        exit_code: int = 78,
+        exit_code: int = os.EX_CONFIG,
     ) -> None:
         self.problems = [Problem(*problem) for problem in problems]
         lines = (f"{p.file or path}: {p.key}: {p.text} ({p.code})" for p in self.problems)

@@ -17,8 +17,6 @@ from typing import Any, Final
 from controller.daemon.journald import write_now
 from controller.daemon.logbook import Entry, say
 
-EX_SOFTWARE: Final = 70
-EX_TEMPFAIL: Final = 75
 _NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-004)\n"
 
 
@@ -27,7 +25,7 @@ def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] 
         error = context.get("exception")
         if isinstance(error, MemoryError):
             os.write(2, _NO_MEMORY)  # made beforehand: there is nothing left to make it from
-            fatal(EX_TEMPFAIL)
+            fatal(os.EX_TEMPFAIL)
         said = f"{context['message']}: {type(error).__name__}"
         if isinstance(error, OSError):
             said += f": {error.strerror}"
@@ -35,6 +33,6 @@ def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] 
         if error is not None and "handle" in context and not isinstance(error, OSError):
             # Where, but not what: the text of an unforeseen error might name a card.
             write_now(2, "".join(traceback.format_tb(error.__traceback__)))
-            fatal(EX_SOFTWARE)
+            fatal(os.EX_SOFTWARE)
 
     loop.set_exception_handler(heard)

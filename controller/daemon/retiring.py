@@ -20,7 +20,7 @@ RETIRED: Final = "retired"
 class NotNow(UnderfeltError):
     """The journal cannot be retired as it is: exit 75."""
 
-    exit_code = 75
+    exit_code = os.EX_TEMPFAIL
 
     def __init__(self, code: str, text: str) -> None:
         super().__init__(f"{text} ({code})")

@@ -32,7 +32,6 @@ QUEUE: Final = 4096
 """Readings that wait at most; a table makes some fifty a second."""
 ANEW_S: Final = 3.0
 """By then every spot has been read and has settled (docs/protocols/timing.md)."""
-EX_IOERR: Final = 74
 Seen = TypeVar("Seen")
 
 
@@ -193,7 +192,7 @@ class Runtime:
             alarm = "journal failed" if journal else "failed"
             say(Entry(alarm, logging.CRITICAL, f"the writer stopped: {said}"))
             self._hub.close()
-            self._fatal(EX_IOERR)
+            self._fatal(os.EX_IOERR)
             raise
         finally:
             self._working -= 1

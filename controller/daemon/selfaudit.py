@@ -33,7 +33,7 @@ FIRST: Final = 3
 class Exposed(UnderfeltError):
     """Exit 77: not with this process."""
 
-    exit_code = 77
+    exit_code = os.EX_NOPERM
     code = CODE
 
     def __init__(self, found: Iterable[str]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from controller.evidence.errors import EvidenceError
-
-EX_USAGE: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +21,7 @@ class Clock:
             return cls(ZoneInfo(zone), time.fromisoformat(start))
         except (ZoneInfoNotFoundError, ValueError, OSError):
             said = f'"{zone}" and "{start}": expected a time zone such as Asia/Singapore and 06:00'
-            raise EvidenceError("E-EVD-007", said, EX_USAGE) from None
+            raise EvidenceError("E-EVD-007", said, os.EX_USAGE) from None
 
     @property
     def name(self) -> str:

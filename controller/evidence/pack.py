@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +16,6 @@ from controller.evidence.parts import Parts
 from controller.history.identity import program_hash
 from record import verify_evidence as v
 
-EX_CANTCREAT: Final = 73
 WHAT: Final = {
     v.EVENTS: "events of the link server in its order, each with its chain value",
     v.OPENING: "what the pools held before the first of them",
@@ -97,5 +97,5 @@ def write(folder: Path, parts: Parts, clock: Clock, made_ms: int) -> bytes:
                 stream.write(data)
     except OSError as error:
         said = f"{error.filename or folder}: {error.strerror}; give a new folder with --output"
-        raise EvidenceError("E-EVD-008", said, EX_CANTCREAT) from None
+        raise EvidenceError("E-EVD-008", said, os.EX_CANTCREAT) from None
     return manifest

@@ -7,6 +7,7 @@ runs, its store, or a backup of it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,8 +22,6 @@ from link.reports.source import Source
 from link.rows import AwardRow, EventRow
 from record.verify_evidence import AWARD_FIELDS, Derivation, Pools, drawn_seeds
 
-EX_DATAERR: Final = 65
-EX_NOINPUT: Final = 66
 MOST_EVENTS: Final = 200_000
 """With more than this a pack begins at the jackpot's generation, unless all are asked for."""
 OVER: Final = frozenset(("round", "claimed", "withdrawn"))
@@ -73,7 +72,7 @@ def server_half(source: Source, award: str, *, whole: bool | None = None) -> Ser
     if row is None:
         known = ", ".join(one.award for one in mark.awards[-5:]) or "none at all"
         said = f'no award "{award}" at {source.place}; the last ones are {known}'
-        raise EvidenceError("E-EVD-001", said, EX_NOINPUT)
+        raise EvidenceError("E-EVD-001", said, os.EX_NOINPUT)
     steps = list(source.steps())
     with_it = _together(row, mark.awards, {s.award: s.event for s in steps if s.state == "locked"})
     names = {one.award for one in with_it}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from record.journal.format import (
 from record.journal.reader import verify
 from record.journal.segments import list_segments, parse_header, read_segment, segment_name
 
-EX_NOINPUT: Final = 66
 LINKED: Final = 20_000
 """A start this many records before the round is still linked to it record by record."""
 TAIL: Final = 5_000
@@ -59,7 +59,7 @@ def raw_records(folder: Path) -> Iterator[tuple[Raw, str, str]]:
     head, numbers = None, list_segments(disk, folder)
     if not numbers:
         said = f"{folder}: no journal here; give the folder that holds 00000001.ufj and later"
-        raise EvidenceError("E-EVD-004", said, EX_NOINPUT)
+        raise EvidenceError("E-EVD-004", said, os.EX_NOINPUT)
     for number in numbers:
         path = folder / segment_name(number)
         data = read_segment(disk, path)
@@ -127,7 +127,7 @@ def _find(folder: Path, number: int) -> _Span:
     if not first:
         known = f"rounds {min(rounds)} to {max(rounds)}" if rounds else "no round at all"
         said = f"{folder}: round {number} is not in this journal; it tells of {known}"
-        raise EvidenceError("E-EVD-005", said, EX_NOINPUT)
+        raise EvidenceError("E-EVD-005", said, os.EX_NOINPUT)
     return _Span(opened, first, last)
 
 
@@ -145,7 +145,7 @@ def table_half(folder: Path, number: int, journal: str | None, table: str | None
     for (record, durable, previous), journal_id, name in raw_records(folder):
         if journal not in (None, journal_id) or table not in (None, name):
             said = f"{folder}: journal {journal_id} of {name}; the award stands in {journal}"
-            raise EvidenceError("E-EVD-006", f"{said} of {table}", EX_NOINPUT)
+            raise EvidenceError("E-EVD-006", f"{said} of {table}", os.EX_NOINPUT)
         if record.seq > span.last:
             break
         if record.seq < linked and record.seq != span.opened:
@@ -188,4 +188,4 @@ def claim_in(half: TableHalf, number: int, seat: int | None, award: str) -> Row:
                     return {"seat": place, "hand": hand, "percent": percent}
     whose = "any seat" if seat is None else f"seat {seat}"
     said = f"round {number}: the table claimed nothing for {whose}, and heard of no {award}"
-    raise EvidenceError("E-EVD-005", said, EX_NOINPUT)
+    raise EvidenceError("E-EVD-005", said, os.EX_NOINPUT)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final, NamedTuple
 
-from controller.cli import EX_DATAERR, EX_NOINPUT, EX_NOPERM
 from controller.config import ConfigError
 from controller.config.errors import Problem
 from controller.rules.errors import SettingsError, UnderfeltError
 from record.journal import JournalError
 from record.link.keys import KeyFileError
 
-EX_TEMPFAIL: Final = 75
 REFUSED: Final = (UnderfeltError, JournalError, KeyFileError, OSError, MemoryError)
 """What loading a configuration and starting a table can raise."""
 UNREADABLE: Final = "E-CFG-011"
@@ -37,17 +36,17 @@ def refusal_of(error: BaseException, about: str = "file") -> Refusal:
         found = tuple(Problem(*problem) for problem in error.problems)
         return Refusal(str(error), error.exit_code, found)
     if isinstance(error, UnderfeltError | JournalError | KeyFileError):
-        exit_code = getattr(error, "exit_code", EX_DATAERR)
+        exit_code = getattr(error, "exit_code", os.EX_DATAERR)
         problem = Problem(error.code, about, str(error).removesuffix(f" ({error.code})"))
         return Refusal(str(error), exit_code, (problem,))
     match error:
         case FileNotFoundError():
-            return _system(error, about, UNREADABLE, EX_NOINPUT, "no such file")
+            return _system(error, about, UNREADABLE, os.EX_NOINPUT, "no such file")
         case PermissionError():
             said = f"{error.strerror}; underfelt doctor, as root, says what is needed"
-            return _system(error, about, UNREADABLE, EX_NOPERM, said)
+            return _system(error, about, UNREADABLE, os.EX_NOPERM, said)
         case IsADirectoryError() | NotADirectoryError():
-            return _system(error, about, UNREADABLE, EX_NOINPUT, str(error.strerror))
+            return _system(error, about, UNREADABLE, os.EX_NOINPUT, str(error.strerror))
         case _:
             return exhausted(error, about)
 
@@ -56,7 +55,7 @@ def exhausted(error: BaseException, about: str = "file") -> Refusal:
     """No descriptor, no memory: the journal is as it was at the last sync."""
     said = (isinstance(error, OSError) and error.strerror) or "no memory"
     said = f"{said}; the system gives out, try again"
-    return _system(error, about, EXHAUSTED, EX_TEMPFAIL, said)
+    return _system(error, about, EXHAUSTED, os.EX_TEMPFAIL, said)
 
 
 def _system(error: BaseException, about: str, code: str, exit_code: int, said: str) -> Refusal:

@@ -23,10 +23,10 @@ from controller.floor.staff import PEOPLE, pending
 from controller.floor.state import Floor, Note
 from controller.floor.terminal import Terminal, screen_possible
 from controller.rules.money import format_cents
+from record.kit.exits import TROUBLE
 
 LOOK_S: Final = 0.4
 START_S: Final = 120.0
-EX_OK, EX_FAILED, EX_TEMPFAIL = 0, 1, 75
 TITLE: Final = "UNDERFELT  demonstration floor"
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -239,11 +239,11 @@ def play(wishes: Wishes, out: TextIO) -> int:
             return _play(running, out)
     except HouseError as error:
         print(f"underfelt demo floor: {error}", file=sys.stderr)
-        return EX_FAILED
+        return TROUBLE
     except BlockingIOError:
         where = shown(wishes.folder.absolute())
         print(f"underfelt demo floor: {where}: another demonstration runs here", file=sys.stderr)
-        return EX_TEMPFAIL
+        return os.EX_TEMPFAIL
 
 
 @contextmanager
@@ -277,12 +277,12 @@ def _play(running: Running, out: TextIO) -> int:
         running.close()
     if failed:
         print(f"underfelt demo floor: {failed}", file=sys.stderr)
-        return EX_FAILED
+        return TROUBLE
     print("The floor is closed; nothing runs any more. As it was at the end:", file=out)
     for row in running.summary():
         print(row, file=out)
     print(f"The next start goes on from here; logs: {shown(running.house.logs)}", file=out)
-    return EX_OK
+    return os.EX_OK
 
 
 def _on_screen(running: Running) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Final
 
@@ -25,29 +26,23 @@ CROWDED: Final = "E-SVC-003"
 NO_BUNDLE: Final = "E-BDL-001"
 """Of the client itself: the archive has no place."""
 
-EX_OK: Final = 0
-EX_USAGE: Final = 64
-EX_UNAVAILABLE: Final = 69
-EX_NOPERM: Final = 77
-EX_FAILED: Final = 1
-"""The command was done, and what it tested has failed."""
 EXIT: Final[Mapping[str, int]] = {
-    NOBODY: 77,
-    ROLE: 77,
-    EXPIRED: 77,
-    TEST_MODE: 75,
-    IN_ROUND: 75,
-    WORD: EX_USAGE,
-    TAKEN: 75,
-    NO_DEVICE: 66,
-    NO_AUDIT: 74,
-    BROKEN: 70,
-    NOT_FOUND: 66,
-    CONFIRM: EX_USAGE,
-    USED: 65,
-    NOT_NOW: 75,
-    CROWDED: 75,
-    NO_BUNDLE: 73,
+    NOBODY: os.EX_NOPERM,
+    ROLE: os.EX_NOPERM,
+    EXPIRED: os.EX_NOPERM,
+    TEST_MODE: os.EX_TEMPFAIL,
+    IN_ROUND: os.EX_TEMPFAIL,
+    WORD: os.EX_USAGE,
+    TAKEN: os.EX_TEMPFAIL,
+    NO_DEVICE: os.EX_NOINPUT,
+    NO_AUDIT: os.EX_IOERR,
+    BROKEN: os.EX_SOFTWARE,
+    NOT_FOUND: os.EX_NOINPUT,
+    CONFIRM: os.EX_USAGE,
+    USED: os.EX_DATAERR,
+    NOT_NOW: os.EX_TEMPFAIL,
+    CROWDED: os.EX_TEMPFAIL,
+    NO_BUNDLE: os.EX_CANTCREAT,
 }
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 

@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Final
 
 from controller.shell.client import NoTable, NotAllowed
-from controller.shell.errors import EX_OK, EX_UNAVAILABLE
 from controller.shell.parse import complete
 from controller.shell.session import NO, YES, Session
 from record.outside import printable
@@ -142,7 +141,7 @@ class Repl:
     def run(self) -> int:
         """Until Ctrl-D. From a pipe or file: every line, and the first exit code that is not 0."""
         code = self._greet()
-        if code != EX_OK:
+        if code != os.EX_OK:
             return code
         if not sys.stdin.isatty():
             return self._lines()
@@ -154,7 +153,7 @@ class Repl:
                 self._do(line)
         finally:
             self._keep()
-        return EX_OK
+        return os.EX_OK
 
     def _greet(self) -> int:
         try:
@@ -163,10 +162,10 @@ class Repl:
             raise
         except NoTable as gone:
             complain([f"underfelt shell: {gone}"])
-            return EX_UNAVAILABLE
+            return os.EX_UNAVAILABLE
 
     def _lines(self) -> int:
-        first = EX_OK
+        first = os.EX_OK
         for line in sys.stdin:
             if line.strip() in LEAVING:
                 break
@@ -207,7 +206,7 @@ class Repl:
             print("\ngiven up", flush=True)
         except NoTable as gone:
             complain([str(gone)])
-        return EX_UNAVAILABLE
+        return os.EX_UNAVAILABLE
 
     # --- what readline brings, where it is -------------------------------------------------------
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controller.shell.client import Client, NoTable
-from controller.shell.errors import EX_FAILED, EX_OK, EX_UNAVAILABLE, EXIT, Refused
+from controller.shell.errors import EXIT, Refused
 from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
 from controller.shell.verbs import VERBS, WATCH, Verb
+from record.kit.exits import TROUBLE
 
 BUNDLE: Final = "bundle"
 POLL_S: Final = 0.5
@@ -51,7 +53,7 @@ class Session:
         """Who am I here, and what is there?"""
         code, data = self._asked(["hello"])
         self._greeted = self._connection
-        if code == EX_OK:
+        if code == os.EX_OK:
             self.live = {**self.live, **data["live"]}
         return code
 
@@ -61,7 +63,7 @@ class Session:
             words = split(text)
         except Refused as error:
             return self._refuse({"error": error.code, "text": error.text})
-        code = self.words(words) if words else EX_OK
+        code = self.words(words) if words else os.EX_OK
         if self._greeted != self._connection:  # its devices may be others
             self.hello()
         return code
@@ -72,10 +74,10 @@ class Session:
         if _is(words, lambda verb: verb.guided):
             return self._guide(words)
         code, data = self._asked(words)
-        if code == EX_OK and list(words) == [BUNDLE]:
+        if code == os.EX_OK and list(words) == [BUNDLE]:
             data = dict(self.pack(data["config"]))
-            code = self._refuse(data) if "error" in data else EX_OK
-        if code == EX_OK:
+            code = self._refuse(data) if "error" in data else os.EX_OK
+        if code == os.EX_OK:
             self._show(words, data)
         return code
 
@@ -84,7 +86,7 @@ class Session:
         if not _is(words, lambda verb: verb.guided):
             return self.words(words)
         code, _ = self._asked(["test", "on"])
-        if code != EX_OK:
+        if code != os.EX_OK:
             return code
         code = self.words(words)
         ended, _ = self._asked(["test", "off"])
@@ -118,7 +120,7 @@ class Session:
             self._place(answer["at"])
         if not answer.get("ok"):
             return self._refuse(answer), {}
-        return EX_OK, dict(answer["data"])
+        return os.EX_OK, dict(answer["data"])
 
     def _place(self, at: Mapping[str, Any]) -> None:
         """Where the table is now, whether it did what was asked or not."""
@@ -133,7 +135,7 @@ class Session:
             self.show([json.dumps(told)])
         else:
             self.complain(refused(answer, self.columns()))
-        return EXIT.get(str(answer.get("error")), EX_UNAVAILABLE)
+        return EXIT.get(str(answer.get("error")), os.EX_UNAVAILABLE)
 
     def _show(self, words: Sequence[str], data: Mapping[str, Any]) -> None:
         if self.as_json:
@@ -146,22 +148,22 @@ class Session:
         """Step by step until it is done; Ctrl-C gives it up, and the table is put back."""
         try:
             code, data = self._asked(words)
-            while code == EX_OK:
+            while code == os.EX_OK:
                 self._show_steps(words, data)
                 if data["done"]:
-                    return EX_OK if data["passed"] else EX_FAILED
+                    return os.EX_OK if data["passed"] else TROUBLE
                 if data["question"]:
                     code = self._ask_person(data["question"], data["cursor"])
                 elif self.listen is None:
                     self.rest(POLL_S)
                 elif self.listen(POLL_S).strip().lower() in NO:
                     code, _ = self._asked(["answer", "no"])
-                if code == EX_OK:
+                if code == os.EX_OK:
                     code, data = self._asked(words, data["cursor"])
         except KeyboardInterrupt:
             code, data = self._asked(["test", "stop"])
             self.show(["", "given up"] if not self.as_json else [])
-            return EX_FAILED
+            return TROUBLE
         return code
 
     def _ask_person(self, question: str, cursor: int) -> int:
@@ -189,14 +191,14 @@ class Session:
         """Until Ctrl-C: only what is new is asked for."""
         code, data = self._asked(words)
         try:
-            while code == EX_OK:
+            while code == os.EX_OK:
                 for line in self._rows(data):
                     self.show([line])  # one by one: what is live does not stop at each screen
                 self.rest(POLL_S)
                 code, data = self._asked(words, data["cursor"])
         except KeyboardInterrupt:
             self.show([""])
-            return EX_OK
+            return os.EX_OK
         return code
 
     def _rows(self, data: Mapping[str, Any]) -> Iterable[str]:

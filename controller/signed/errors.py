@@ -5,6 +5,7 @@ Each kind of error is one exit code of a command; the code within says what it i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,7 +35,7 @@ class Problem:
 class SignedError(UnderfeltError, ValueError):
     """The root; ``problems`` has everything that was found, never nothing."""
 
-    exit_code: ClassVar[int] = 65
+    exit_code: ClassVar[int] = os.EX_DATAERR
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -53,28 +54,28 @@ class BatchError(SignedError):
 class UnreadableError(SignedError):
     """A file cannot be read: exit 66."""
 
-    exit_code = 66
+    exit_code = os.EX_NOINPUT
 
 
 class CreateError(SignedError):
     """A file cannot be created: exit 73."""
 
-    exit_code = 73
+    exit_code = os.EX_CANTCREAT
 
 
 class WriteError(SignedError):
     """Writing or syncing failed: exit 74."""
 
-    exit_code = 74
+    exit_code = os.EX_IOERR
 
 
 class NotPermittedError(SignedError):
     """Sound, but not allowed: a way back, a key that others can read, a lock: exit 77."""
 
-    exit_code = 77
+    exit_code = os.EX_NOPERM
 
 
 class KeyFileError(SignedError):
     """A key file that is none: exit 78."""
 
-    exit_code = 78
+    exit_code = os.EX_CONFIG

@@ -17,10 +17,6 @@ from link import accounts
 from link.accounts import ROLES
 from link.commands.accounts_local import declare_recover, recover
 from link.commands.io import (
-    EX_CANTCREAT,
-    EX_DATAERR,
-    EX_NOINPUT,
-    EX_OK,
     Stop,
     add_passwords,
     add_people,
@@ -81,11 +77,11 @@ def _request(options: argparse.Namespace) -> int:
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(json.dumps(row, indent=1) + "\n")
     except OSError as error:
-        raise Stop(f"{options.out}: {error.strerror}", EX_CANTCREAT) from None
+        raise Stop(f"{options.out}: {error.strerror}", os.EX_CANTCREAT) from None
     mark = accounts.mark(order["key"])
     said = f"{options.out}: fingerprint {mark}; tell it to the two people yourself"
     print_answer(options, {"file": options.out, "fingerprint": mark}, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_reset(parser: argparse.ArgumentParser) -> None:
@@ -110,15 +106,15 @@ def _requested(options: argparse.Namespace, what: str) -> dict[str, str]:
         row = {name: str(row[name]) for name in FIELDS}
         mark = accounts.mark(row["key"])
     except OSError as error:
-        raise Stop(f"{options.request}: {error.strerror}", EX_NOINPUT) from None
+        raise Stop(f"{options.request}: {error.strerror}", os.EX_NOINPUT) from None
     except (ValueError, KeyError, TypeError, RecursionError):
         said = f"{options.request}: not a request; the owner makes one with 'accounts request'"
-        raise Stop(f"{said} (E-ACT-003)", EX_DATAERR) from None
+        raise Stop(f"{said} (E-ACT-003)", os.EX_DATAERR) from None
     if row["account"] != options.name:
-        raise Stop(f"{options.request}: for {row['account']!r}, not {options.name}", EX_DATAERR)
+        raise Stop(f"{options.request}: for {row['account']!r}, not {options.name}", os.EX_DATAERR)
     if mark != options.fingerprint.strip().lower():
         said = f"{options.request}: fingerprint {mark}, not {options.fingerprint}"
-        raise Stop(f"{said}; ask the owner again (E-ACT-003)", EX_DATAERR)
+        raise Stop(f"{said}; ask the owner again (E-ACT-003)", os.EX_DATAERR)
     return {
         "what": what,
         "name": options.name,
@@ -131,13 +127,13 @@ def _requested(options: argparse.Namespace, what: str) -> dict[str, str]:
 def _add(options: argparse.Namespace) -> int:
     order = {**_requested(options, "add account"), "role": options.role}
     print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
-    return EX_OK
+    return os.EX_OK
 
 
 def _reset(options: argparse.Namespace) -> int:
     answer = ordered(options, _requested(options, "reset account"))
     print_answer(options, answer, f"{options.name}: has the password that the owner chose")
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_passwd(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +147,7 @@ def _passwd(options: argparse.Namespace) -> int:
     options.by = [options.name]
     answer = ordered(options, key_order("set password", options.name, new), [old])
     print_answer(options, answer, f"{options.name}: new password")
-    return EX_OK
+    return os.EX_OK
 
 
 # --- what two people decide -----------------------------------------------------------------------
@@ -165,25 +161,25 @@ def _declare_role(parser: argparse.ArgumentParser) -> None:
 def _role(options: argparse.Namespace) -> int:
     order = {"what": "set role", "name": options.name, "role": options.role}
     print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
-    return EX_OK
+    return os.EX_OK
 
 
 def _unlock(options: argparse.Namespace) -> int:
     answer = ordered(options, {"what": "unlock account", "name": options.name})
     print_answer(options, answer, f"{options.name}: no delay any more")
-    return EX_OK
+    return os.EX_OK
 
 
 def _disable(options: argparse.Namespace) -> int:
     answer = ordered(options, {"what": "disable account", "name": options.name})
     print_answer(options, answer, f"{options.name}: disabled")
-    return EX_OK
+    return os.EX_OK
 
 
 def _enable(options: argparse.Namespace) -> int:
     answer = ordered(options, {"what": "enable account", "name": options.name})
     print_answer(options, answer, f"{options.name}: enabled, with the password it had")
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_acknowledge(parser: argparse.ArgumentParser) -> None:
@@ -194,10 +190,10 @@ def _declare_acknowledge(parser: argparse.ArgumentParser) -> None:
 def _acknowledge(options: argparse.Namespace) -> int:
     number = asked(control_of(options), {"verb": "accounts"})["unacknowledged"]
     if not number:
-        raise Stop("no account was made without proof since the last time", EX_DATAERR)
+        raise Stop("no account was made without proof since the last time", os.EX_DATAERR)
     answer = ordered(options, {"what": "acknowledge accounts", "number": number})
     print_answer(options, answer, f"staff order {number}: acknowledged")
-    return EX_OK
+    return os.EX_OK
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -207,7 +203,7 @@ def _list(options: argparse.Namespace) -> int:
     head = ("account", "role", "state", "key", "by")
     answer = {"accounts": people, "unacknowledged": pages[-1]["unacknowledged"]}
     print_answer(options, answer, table_text(head, rows))
-    return EX_OK
+    return os.EX_OK
 
 
 def _state(account: dict[str, Any]) -> str:

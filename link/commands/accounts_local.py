@@ -16,18 +16,7 @@ from typing import Final
 
 from link import accounts
 from link.accounts import AccountRefused
-from link.commands.io import (
-    EX_DATAERR,
-    EX_OK,
-    EX_TEMPFAIL,
-    EX_USAGE,
-    Stop,
-    add_passwords,
-    fresh,
-    load_config,
-    passwords,
-    print_answer,
-)
+from link.commands.io import Stop, add_passwords, fresh, load_config, passwords, print_answer
 from link.ledger.ledger import Ledger
 from link.ledger.orders import MACHINE, SERVER, Found, Founded
 from link.registry import Stamp
@@ -59,10 +48,10 @@ def stated(options: argparse.Namespace) -> dict[str, str]:
         for name, role in found.items():
             accounts.check_new({}, name, role)
     except AccountRefused as error:
-        raise Stop(str(error), EX_DATAERR) from None
+        raise Stop(str(error), os.EX_DATAERR) from None
     if len(found) != len(pairs) or len(set(found.values())) < 2 or "manager" not in found.values():
         said = "--account: expected at least two NAME=ROLE, a manager and another role"
-        raise Stop(f"{said} (E-ACT-012)", EX_USAGE)
+        raise Stop(f"{said} (E-ACT-012)", os.EX_USAGE)
     return found
 
 
@@ -79,7 +68,7 @@ def found(store: SqlStore, rows: list[AccountRow], why: str, at_ms: int, *, firs
     """Into the store, as one order. ``Stop`` if a server has it."""
     epoch = store.lead(f"machine/{os.getpid()}", LEASE_MS)
     if epoch is None:
-        raise Stop(f"{store.place}: a server leads; stop it first", EX_TEMPFAIL)
+        raise Stop(f"{store.place}: a server leads; stop it first", os.EX_TEMPFAIL)
     saved: Saved = store.load()
     if first and saved.accounts:
         raise Stop(f"{store.place}: has accounts already; copy the first server's folder", 73)
@@ -125,7 +114,7 @@ def recover(options: argparse.Namespace) -> int:
         raise Stop(str(error), error.exit_code) from None
     said = f"{', '.join(people)}: new passwords; an alarm stays until two people acknowledge it"
     print_answer(options, {"accounts": people}, f"{said}\nunderfelt accounts acknowledge")
-    return EX_OK
+    return os.EX_OK
 
 
 def now_ms() -> int:

@@ -24,33 +24,20 @@ from record.arguments import add_config
 from record.outside import printable, printable_json, printable_lines
 from record.places import LINK
 
-EX_OK: Final = 0
-EX_TROUBLE: Final = 1
-EX_USAGE: Final = 64
-EX_DATAERR: Final = 65
-EX_NOINPUT: Final = 66
-EX_UNAVAILABLE: Final = 69
-EX_SOFTWARE: Final = 70
-EX_OSERR: Final = 71
-EX_CANTCREAT: Final = 73
-EX_IOERR: Final = 74
-EX_TEMPFAIL: Final = 75
-EX_NOPERM: Final = 77
-EX_CONFIG: Final = 78
 LONGEST_LINE: Final = 1_024
 
 _BY_CODE: Final = {
-    "E-ACT-001": EX_NOPERM,
-    "E-ACT-008": EX_NOPERM,
-    "E-ACT-009": EX_NOPERM,
-    "E-ACT-010": EX_TEMPFAIL,
-    "E-ACT-013": EX_NOPERM,
-    "E-POOL-023": EX_NOPERM,
-    "E-POOL-024": EX_NOPERM,
-    "E-SVC-007": EX_NOPERM,
-    "E-LNK-020": EX_TEMPFAIL,
-    "E-SVC-003": EX_TEMPFAIL,
-    "E-SVC-006": EX_UNAVAILABLE,
+    "E-ACT-001": os.EX_NOPERM,
+    "E-ACT-008": os.EX_NOPERM,
+    "E-ACT-009": os.EX_NOPERM,
+    "E-ACT-010": os.EX_TEMPFAIL,
+    "E-ACT-013": os.EX_NOPERM,
+    "E-POOL-023": os.EX_NOPERM,
+    "E-POOL-024": os.EX_NOPERM,
+    "E-SVC-007": os.EX_NOPERM,
+    "E-LNK-020": os.EX_TEMPFAIL,
+    "E-SVC-003": os.EX_TEMPFAIL,
+    "E-SVC-006": os.EX_UNAVAILABLE,
 }
 
 
@@ -102,9 +89,9 @@ def load_config(path: str) -> LinkConfig:
     try:
         return load(Path(path))
     except ConfigError as error:
-        raise Stop(str(error), EX_CONFIG) from None
+        raise Stop(str(error), os.EX_CONFIG) from None
     except OSError as error:
-        raise Stop(f"{path}: {error.strerror}", EX_NOINPUT) from None
+        raise Stop(f"{path}: {error.strerror}", os.EX_NOINPUT) from None
 
 
 def asked(control: Path, request: Mapping[str, Any], timeout_s: float = 15.0) -> dict[str, Any]:
@@ -112,10 +99,10 @@ def asked(control: Path, request: Mapping[str, Any], timeout_s: float = 15.0) ->
         answer = ask(control, request, timeout_s)
     except OSError as error:
         said = f"{control}: {error.strerror or 'no answer'}; is the server running?"
-        raise Stop(said, EX_UNAVAILABLE) from None
+        raise Stop(said, os.EX_UNAVAILABLE) from None
     if "error" in answer:
         code = str(answer["error"])
-        raise Stop(f"{answer.get('text', '')} ({code})", _BY_CODE.get(code, EX_DATAERR))
+        raise Stop(f"{answer.get('text', '')} ({code})", _BY_CODE.get(code, os.EX_DATAERR))
     return answer
 
 
@@ -165,11 +152,11 @@ def passwords(options: argparse.Namespace, *wanted: Asked) -> list[str]:
     """One for each, all by the same of the three ways. A new one that will not do is refused."""
     files = options.password_file
     if files and options.passwords_stdin:
-        raise Stop("expected --password-file or --passwords-stdin, not both", EX_USAGE)
+        raise Stop("expected --password-file or --passwords-stdin, not both", os.EX_USAGE)
     if files and len(files) != len(wanted):
         names = ", ".join(f"{'new, ' if one.new else ''}{one.name}" for one in wanted)
         said = f"{len(files)} --password-file; expected {len(wanted)}: {names}"
-        raise Stop(said, EX_USAGE)
+        raise Stop(said, os.EX_USAGE)
     found = []
     for at, one in enumerate(wanted):
         if files:
@@ -179,10 +166,10 @@ def passwords(options: argparse.Namespace, *wanted: Asked) -> list[str]:
         else:
             password = _typed(one.prompt)
             if one.new and _typed("once more: ") != password:
-                raise Stop("the two are not the same", EX_DATAERR)
+                raise Stop("the two are not the same", os.EX_DATAERR)
         wrong = weakness(password, one.name) if one.new else None
         if wrong is not None:
-            raise Stop(f"new password of {one.name}: {wrong} (E-ACT-003)", EX_DATAERR)
+            raise Stop(f"new password of {one.name}: {wrong} (E-ACT-003)", os.EX_DATAERR)
         found.append(password)
     return found
 
@@ -190,14 +177,14 @@ def passwords(options: argparse.Namespace, *wanted: Asked) -> list[str]:
 def _read_line(missing: str) -> str:
     line = "" if sys.stdin is None else sys.stdin.readline(LONGEST_LINE)
     if not line:
-        raise Stop(f"standard input: {missing}", EX_NOINPUT)
+        raise Stop(f"standard input: {missing}", os.EX_NOINPUT)
     return line.rstrip("\r\n")
 
 
 def _typed(prompt: str) -> str:
     if sys.stdin is None or not sys.stdin.isatty():
         said = "no terminal to ask for a password; use --passwords-stdin or --password-file"
-        raise Stop(said, EX_NOINPUT)
+        raise Stop(said, os.EX_NOINPUT)
     return getpass.getpass(prompt)
 
 
@@ -209,12 +196,12 @@ def _from_file(name: str) -> str:
             if stat.S_IMODE(held.st_mode) != 0o400 or held.st_uid != os.geteuid():
                 mode = f"{stat.S_IMODE(held.st_mode):04o}"
                 said = f"{name}: mode {mode}, user {held.st_uid}; expected 0400 and your own"
-                raise Stop(said, EX_NOPERM)
+                raise Stop(said, os.EX_NOPERM)
             return stream.readline(LONGEST_LINE).rstrip("\r\n")
     except OSError as error:
-        raise Stop(f"{name}: {error.strerror}", EX_NOINPUT) from None
+        raise Stop(f"{name}: {error.strerror}", os.EX_NOINPUT) from None
     except UnicodeDecodeError:
-        raise Stop(f"{name}: not UTF-8; expected a line with the password", EX_DATAERR) from None
+        raise Stop(f"{name}: not UTF-8; expected a line with the password", os.EX_DATAERR) from None
 
 
 def print_answer(options: argparse.Namespace, row: Mapping[str, Any], said: str) -> None:

@@ -7,6 +7,7 @@ the jackpot back. Every order is proved with a password and is answered when it 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,9 +16,6 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from link.commands.io import (
-    EX_DATAERR,
-    EX_OK,
-    EX_USAGE,
     Stop,
     add_people,
     add_place,
@@ -69,7 +67,7 @@ def _list(options: argparse.Namespace) -> int:
             if options.all or award.state in OPEN:
                 told.append(_told(award, steps[award.award], now_ms))
     print_answer(options, {"awards": told}, _listed(told, all_of_them=options.all))
-    return EX_OK
+    return os.EX_OK
 
 
 def _told(award: AwardRow, mine: Sequence[AwardStep], now_ms: int) -> dict[str, Any]:
@@ -143,12 +141,12 @@ def _show(options: argparse.Namespace) -> int:
     known = {award.award: award for award in source.mark().awards}
     award = known.get(options.award)
     if award is None:
-        raise Stop(f"there is no award {options.award} (E-POOL-021)", EX_DATAERR)
+        raise Stop(f"there is no award {options.award} (E-POOL-021)", os.EX_DATAERR)
     zone = load_config(options.config).reports if options.config else {}
     try:
         days = GamingDays.of(zone.get("time_zone", "UTC"), zone.get("day_start", "06:00"))
     except ReportError as error:
-        raise Stop(str(error), EX_DATAERR) from None
+        raise Stop(str(error), os.EX_DATAERR) from None
     steps = [step for step in source.steps() if step.award == award.award]
     today = days.day_of(time.time_ns() // 1_000_000)
     report = hits_report(Desk.of(source, days, today, today), award.award)
@@ -168,7 +166,7 @@ def _show(options: argparse.Namespace) -> int:
         "findings": [finding.text for finding in report.findings],
     }
     print_answer(options, answer, "\n".join(lines))
-    return EX_DATAERR if report.findings else EX_OK
+    return os.EX_DATAERR if report.findings else os.EX_OK
 
 
 # --- orders ---------------------------------------------------------------------------------------
@@ -195,10 +193,10 @@ def _one(options: argparse.Namespace, order: dict[str, Any], done: str) -> int:
     wanted = 2 if order["what"] == "reject" else 1
     if len(options.by) != wanted:
         many = "two --by, with different roles" if wanted == 2 else "one --by"
-        raise Stop(f"{order['what']}: expected {many}", EX_USAGE)
+        raise Stop(f"{order['what']}: expected {many}", os.EX_USAGE)
     answer = ordered(options, order)
     print_answer(options, {**answer, "award": options.award}, f"{options.award}: {done}")
-    return EX_OK
+    return os.EX_OK
 
 
 def _given(control: Path, person: tuple[str, str], order: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +224,7 @@ def _reject(options: argparse.Namespace) -> int:
 def _approve(options: argparse.Namespace) -> int:
     """One person now and another later, or both at once: each gives an order of his own."""
     if len(options.by) > 2:
-        raise Stop("approve: expected one --by, or two", EX_USAGE)
+        raise Stop("approve: expected one --by, or two", os.EX_USAGE)
     control = control_of(options)
     given: list[str] = []
     secrets = passwords(options, *map(present, options.by))
@@ -241,7 +239,7 @@ def _approve(options: argparse.Namespace) -> int:
     wants = "" if state == "approved" else "; another person with another role must approve too"
     said = f"{options.award}: approved by {' and '.join(given)}{wants}"
     print_answer(options, {"ok": True, "by": given, "award": options.award, "state": state}, said)
-    return EX_OK
+    return os.EX_OK
 
 
 VERBS: Final = {

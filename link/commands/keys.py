@@ -7,15 +7,13 @@ server's, and every change of it is an order of named people.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any, Final
 
 import zmq
 
 from link.commands.io import (
-    EX_DATAERR,
-    EX_NOINPUT,
-    EX_OK,
     Stop,
     add_people,
     add_place,
@@ -51,7 +49,7 @@ def _new(options: argparse.Namespace) -> int:
     print_answer(
         options, row, f"{options.secret} (mode 0400), {options.public}: fingerprint {made}"
     )
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +69,7 @@ def _show(options: argparse.Namespace) -> int:
     mark = fingerprint(public)
     row = {"file": options.file, "kind": kind, "fingerprint": mark}
     print_answer(options, row, f"{options.file}: {kind}, fingerprint {mark}")
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_enrol(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +91,7 @@ def _enrol(options: argparse.Namespace) -> int:
     answer = ordered(options, {"what": "enrol keys", "keys": keys})
     listed = "\n".join(f"{name}: {fingerprint(key)}" for name, key, _ in keys)
     print_answer(options, {**answer, "keys": len(keys)}, listed)
-    return EX_OK
+    return os.EX_OK
 
 
 def _from_csv(path: Path) -> list[list[str]]:
@@ -101,11 +99,11 @@ def _from_csv(path: Path) -> list[list[str]]:
         text = path.read_text("utf-8")
         keys = [[w.table, w.public, w.role] for w in read_csv(text)]
     except OSError as error:
-        raise Stop(f"{path}: {error.strerror}", EX_NOINPUT) from None
+        raise Stop(f"{path}: {error.strerror}", os.EX_NOINPUT) from None
     except (KeyRefused, UnicodeDecodeError) as error:
-        raise Stop(f"{path}: {error}", EX_DATAERR) from None
+        raise Stop(f"{path}: {error}", os.EX_DATAERR) from None
     if not keys:
-        raise Stop(f"{path}: no line with a key (E-KEY-113)", EX_DATAERR)
+        raise Stop(f"{path}: no line with a key (E-KEY-113)", os.EX_DATAERR)
     return keys
 
 
@@ -132,7 +130,7 @@ def _rotate(options: argparse.Namespace) -> int:
     answer = ordered(options, order)
     said = f"{options.name}: {fingerprint(public)}; the old key ends in {options.overlap_hours} h"
     print_answer(options, answer, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_revoke(parser: argparse.ArgumentParser) -> None:
@@ -147,7 +145,7 @@ def _revoke(options: argparse.Namespace) -> int:
     answer = ordered(options, order)
     said = f"{options.which}: revoked; its next message is refused, its connections are cut"
     print_answer(options, answer, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_list(parser: argparse.ArgumentParser) -> None:
@@ -158,7 +156,7 @@ def _list(options: argparse.Namespace) -> int:
     keys = rows_of(control_of(options), "keys")
     rows = [(key["role"], key["table"], key["fingerprint"], _state(key), key["by"]) for key in keys]
     print_answer(options, {"keys": keys}, table_text(("role", "name", "key", "state", "by"), rows))
-    return EX_OK
+    return os.EX_OK
 
 
 def _state(key: dict[str, Any]) -> str:

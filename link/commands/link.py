@@ -8,23 +8,12 @@ underfelt link journals | alarms | accept | resume | retire | transfer | decommi
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from typing import Any, Final
 
-from link.commands.io import (
-    EX_CONFIG,
-    EX_OK,
-    EX_OSERR,
-    EX_SOFTWARE,
-    EX_TROUBLE,
-    Stop,
-    add_place,
-    asked,
-    control_of,
-    load_config,
-    print_answer,
-)
+from link.commands.io import Stop, add_place, asked, control_of, load_config, print_answer
 from link.commands.link_init import declare_init, init
 from link.commands.link_install import declare_install, install
 from link.commands.link_journals import VERBS as JOURNALS
@@ -37,6 +26,7 @@ from link.server.log import Log
 from link.server.start import start
 from link.store.errors import StoreError
 from record.arguments import Arguments
+from record.kit.exits import TROUBLE
 from record.link.keys import KeyFileError
 from record.notify import Notifier
 from record.outside import printable
@@ -53,7 +43,7 @@ def run(argv: list[str]) -> int:
         return _serve(argv)
     if argv and argv[0] in ("-h", "--help"):
         print(usage("link", TEXT, VERBS), end="")
-        return EX_OK
+        return os.EX_OK
     return run_verb("link", TEXT, VERBS, argv)
 
 
@@ -75,7 +65,9 @@ def _serve(argv: list[str]) -> int:
     except (KeyFileError, StoreError, DoorError) as error:
         return _refused(str(error), error.exit_code)
     except OSError as error:
-        return _refused(f"{error.filename or options.config}: {error.strerror or error}", EX_OSERR)
+        return _refused(
+            f"{error.filename or options.config}: {error.strerror or error}", os.EX_OSERR
+        )
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: running.server.stop())
     for at in running.server.endpoints():
@@ -85,10 +77,10 @@ def _serve(argv: list[str]) -> int:
     except StoreError as error:
         return _refused(str(error), error.exit_code)
     except PoolError as error:
-        return _refused(str(error), EX_CONFIG)
+        return _refused(str(error), os.EX_CONFIG)
     except LedgerBroken as error:
-        return _refused(f"the ledger does not balance: {error}", EX_SOFTWARE)
-    return EX_OK
+        return _refused(f"the ledger does not balance: {error}", os.EX_SOFTWARE)
+    return os.EX_OK
 
 
 def _refused(text: str, code: int) -> int:
@@ -109,7 +101,7 @@ def _status(options: argparse.Namespace) -> int:
     status = asked(control, {"verb": "status"})
     meters = asked(control, {"verb": "meters"}) if status["leading"] else {"meters": []}
     print_answer(options, {**status, **meters}, _told(status, meters["meters"]))
-    return EX_OK if status["leading"] else EX_TROUBLE
+    return os.EX_OK if status["leading"] else TROUBLE
 
 
 def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:

@@ -15,7 +15,7 @@ from typing import Final
 import zmq
 
 from link.commands.accounts_local import add_accounts, found, made, now_ms, stated
-from link.commands.io import EX_CANTCREAT, EX_DATAERR, EX_OK, Stop, print_answer
+from link.commands.io import Stop, print_answer
 from link.config import load
 from link.rows import AccountRow
 from link.sealing import WORD
@@ -71,7 +71,7 @@ def init(options: argparse.Namespace) -> int:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise Stop(f"{folder}: not empty; give a new folder", EX_CANTCREAT)
+            raise Stop(f"{folder}: not empty; give a new folder", os.EX_CANTCREAT)
         public, secret = zmq.curve_keypair()
         write_pair(folder / "link.key", folder / "link.pub", secret, public)
         write_word(folder / "seal.key", WORD, secrets.token_bytes(32))
@@ -85,9 +85,9 @@ def init(options: argparse.Namespace) -> int:
         _write(folder / "link.toml", text)
         store = load(folder / "link.toml").store
     except OSError as error:
-        raise Stop(f"{error.filename or folder}: {error.strerror}", EX_CANTCREAT) from None
+        raise Stop(f"{error.filename or folder}: {error.strerror}", os.EX_CANTCREAT) from None
     except ValueError as error:
-        raise Stop(str(error), EX_DATAERR) from None
+        raise Stop(str(error), os.EX_DATAERR) from None
     _make_store(store, rows, at_ms)
     mark = fingerprint(public.decode())
     said = (
@@ -98,7 +98,7 @@ def init(options: argparse.Namespace) -> int:
     )
     row = {"config": str(folder / "link.toml"), "accounts": people, "fingerprint": mark}
     print_answer(options, row, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _make_store(where: str, rows: list[AccountRow], at_ms: int) -> None:

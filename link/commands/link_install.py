@@ -14,16 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from link.commands.io import (
-    EX_CANTCREAT,
-    EX_CONFIG,
-    EX_DATAERR,
-    EX_NOPERM,
-    EX_OK,
-    Stop,
-    load_config,
-    print_answer,
-)
+from link.commands.io import Stop, load_config, print_answer
 from link.store import open_store
 from link.store.errors import StoreError
 
@@ -50,7 +41,7 @@ def declare_install(parser: argparse.ArgumentParser) -> None:
 def install(options: argparse.Namespace) -> int:
     source, root = Path(options.folder), Path(options.root)
     if os.geteuid() != 0:
-        raise Stop("keys and owners need root; run it with sudo", EX_NOPERM)
+        raise Stop("keys and owners need root; run it with sudo", os.EX_NOPERM)
     config = load_config(str(source / "link.toml"))
     owner, group = _owner(root)
     site, state = root / SITE, root / STATE
@@ -62,7 +53,7 @@ def install(options: argparse.Namespace) -> int:
     target = site / "link.toml"
     for path in (target, *moves.values()):
         if path.exists():
-            raise Stop(f"{path}: there already; move it away first", EX_CANTCREAT)
+            raise Stop(f"{path}: there already; move it away first", os.EX_CANTCREAT)
     try:
         site.mkdir(mode=0o755, parents=True, exist_ok=True)
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,13 +70,13 @@ def install(options: argparse.Namespace) -> int:
         stored.with_name(stored.name + ".lock").unlink(missing_ok=True)
         source.rmdir()
     except OSError as error:
-        raise Stop(f"{error.filename}: {error.strerror}", EX_CANTCREAT) from None
+        raise Stop(f"{error.filename}: {error.strerror}", os.EX_CANTCREAT) from None
     said = (
         f"{target}, keys beside it, store in {state} for {USER}\n"
         "systemctl enable --now underfelt-link"
     )
     print_answer(options, {"config": str(target), "state": str(state), "user": USER}, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _placed(line: re.Match[str]) -> str:
@@ -102,7 +93,7 @@ def _owner(root: Path) -> tuple[int, int]:
             return int(user), int(group)
     where = "" if root == Path("/") else f" --root={root}"
     said = f"no user {USER}; install the files of systemd/ and run: systemd-sysusers{where}"
-    raise Stop(said, EX_CONFIG)
+    raise Stop(said, os.EX_CONFIG)
 
 
 def _closed(place: str) -> None:
@@ -110,7 +101,7 @@ def _closed(place: str) -> None:
     try:
         open_store(place).close()
     except StoreError as error:
-        raise Stop(f"{error}; stop the server first", error.exit_code or EX_DATAERR) from None
+        raise Stop(f"{error}; stop the server first", error.exit_code or os.EX_DATAERR) from None
 
 
 def _own(path: Path, user: int, group: int, mode: int) -> None:

@@ -6,14 +6,12 @@ What people decide about tables' journals and about pools: proved with passwords
 from __future__ import annotations
 
 import argparse
+import os
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
 from link.commands.io import (
-    EX_DATAERR,
-    EX_OK,
-    EX_USAGE,
     Stop,
     add_people,
     add_place,
@@ -37,7 +35,7 @@ def _journals(options: argparse.Namespace) -> int:
     rows = rows_of(control_of(options), "journals")
     cells = [(r["journal"], r["table"], r["state"], r["n"], r["why"]) for r in rows]
     print_answer(options, {"journals": rows}, table_text(_HEAD, cells))
-    return EX_OK
+    return os.EX_OK
 
 
 def _declare_alarms(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +50,7 @@ def _alarms(options: argparse.Namespace) -> int:
     rows = list(found if options.all else islice(found, _LATEST))
     cells = [(_time(r["at_ms"]), r["code"], r["table"], r["text"]) for r in rows]
     print_answer(options, {"alarms": rows}, table_text(_ALARM_HEAD, cells))
-    return EX_OK
+    return os.EX_OK
 
 
 def _time(at_ms: int) -> str:
@@ -101,20 +99,22 @@ def _found(options: argparse.Namespace) -> dict[str, Any]:
             if found
             else "there is no such journal"
         )
-        raise Stop(f"{options.journal}: {what}; see underfelt link journals", EX_DATAERR)
+        raise Stop(f"{options.journal}: {what}; see underfelt link journals", os.EX_DATAERR)
     return found[0]
 
 
 def _done(options: argparse.Namespace, order: dict[str, Any], said: str) -> int:
     answer = ordered(options, order)
     print_answer(options, {**answer, **order}, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _accept(options: argparse.Namespace) -> int:
     """By one person now and another later: each gives an order of his own."""
     if len(options.by) != 1:
-        raise Stop("accept: expected one --by; the second person accepts after the first", EX_USAGE)
+        raise Stop(
+            "accept: expected one --by; the second person accepts after the first", os.EX_USAGE
+        )
     journal = _found(options)["journal"]
     order = {"what": "accept", "journal": journal}
     answer = ordered(options, order | ({"note": options.note} if options.note else {}))
@@ -122,7 +122,7 @@ def _accept(options: argparse.Namespace) -> int:
     more = "" if state == "active" else "; another person with another role must accept it too"
     said = f"{journal}: accepted by {options.by[0]}{more}"
     print_answer(options, {**answer, "journal": journal, "state": state}, said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _resume(options: argparse.Namespace) -> int:
@@ -169,7 +169,7 @@ def _transfer(options: argparse.Namespace) -> int:
 def _place(text: str) -> tuple[str, str]:
     pool, _, level = text.partition("/")
     if not pool or not level:
-        raise Stop(f"{text}: expected POOL/LEVEL", EX_USAGE)
+        raise Stop(f"{text}: expected POOL/LEVEL", os.EX_USAGE)
     return pool, level
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import time
 from dataclasses import asdict
@@ -13,19 +14,7 @@ from nacl.signing import SigningKey
 
 from link import accounts
 from link.accounts import AccountRefused
-from link.commands.io import (
-    EX_DATAERR,
-    EX_NOPERM,
-    EX_OK,
-    EX_UNAVAILABLE,
-    Stop,
-    add_people,
-    asked,
-    load_config,
-    passwords,
-    present,
-    print_answer,
-)
+from link.commands.io import Stop, add_people, asked, load_config, passwords, present, print_answer
 from link.ledger.errors import LedgerBroken, PoolError
 from link.ledger.history import History, check_history
 from link.ledger.ledger import Ledger
@@ -74,19 +63,19 @@ def check(options: argparse.Namespace) -> int:
         raise Stop(str(error), error.exit_code) from None
     except LedgerBroken as error:
         raise Stop(
-            f"{config.store}: {error}; keep the store, call the auditor", EX_DATAERR
+            f"{config.store}: {error}; keep the store, call the auditor", os.EX_DATAERR
         ) from None
     finally:
         store.close()
     if register.findings:
         lines = [f"{config.store}: {text} (E-ACT-013)" for text in register.findings]
-        raise Stop("\n".join(lines), EX_DATAERR)
+        raise Stop("\n".join(lines), os.EX_DATAERR)
     counts |= {"staff_orders": register.number, "staff_head": register.head}
     heads = ("chain", "staff_head")
     listed = ", ".join(f"{value} {name}" for name, value in counts.items() if name not in heads)
     said = f"sound: {listed}\nchain {counts['chain']}"
     print_answer(options, counts, f"{said}\nstaff orders {register.number}:{register.head}")
-    return EX_OK
+    return os.EX_OK
 
 
 def history_of(store: Store) -> History:
@@ -117,12 +106,12 @@ def backup(options: argparse.Namespace) -> int:
         manifest: dict[str, Any] = asked(config.control, request, LONG_S)["manifest"]
         _verified(path)
     except Stop as stop:
-        if stop.code != EX_UNAVAILABLE:
+        if stop.code != os.EX_UNAVAILABLE:
             raise
         manifest = _backup_alone(config.store, path)  # nobody is running it
     said = f"{path}: {counted(manifest['bytes'], 'byte')}, event {manifest['last_event']}"
     print_answer(options, manifest, f"{said}\nsha256 {manifest['sha256']}")
-    return EX_OK
+    return os.EX_OK
 
 
 def _verified(path: Path) -> None:
@@ -133,7 +122,7 @@ def _verified(path: Path) -> None:
         raise Stop(f"{error}; take another backup, do not use this one", error.exit_code) from None
     except OSError as error:
         said = f"{path}: {error.strerror}; written and not verified"
-        raise Stop(said, EX_NOPERM) from None
+        raise Stop(said, os.EX_NOPERM) from None
 
 
 def _backup_alone(where: str, path: Path) -> dict[str, Any]:
@@ -168,12 +157,12 @@ def restore(options: argparse.Namespace) -> int:
     except StoreError as error:
         raise Stop(str(error), error.exit_code) from None
     except PoolError as error:
-        raise Stop(str(error), EX_NOPERM) from None
+        raise Stop(str(error), os.EX_NOPERM) from None
     finally:
         store.close()
     said = f"{config.store}: restored, event {manifest.last_event}; start the server"
     print_answer(options, asdict(manifest), said)
-    return EX_OK
+    return os.EX_OK
 
 
 def _explained(saved: Saved, epoch: int, given: list[tuple[str, str]], why: str) -> Group:
@@ -194,13 +183,13 @@ def _explained(saved: Saved, epoch: int, given: list[tuple[str, str]], why: str)
             adopted[name] = accounts.with_key(account, credential, Stamp(name, at_ms))
         if account is None or secret is None:
             said = "wrong name or password, or the account is disabled (E-ACT-001)"
-            raise Stop(said, EX_NOPERM)
+            raise Stop(said, os.EX_NOPERM)
         people.append(account)
         keys.append(secret)
     try:
         accounts.check_authority("restore", tuple(people))
     except AccountRefused as error:
-        raise Stop(str(error), EX_NOPERM) from None
+        raise Stop(str(error), os.EX_NOPERM) from None
     by = [Person(account.name, account.role) for account in people]
     ledger.order(Restore(why), by, at_ms, _sign_with(keys))
     group = ledger.group(epoch)
@@ -218,7 +207,7 @@ def _opened(where: str, *, create: bool = False) -> SqlStore:
     except StoreError as error:
         raise Stop(str(error), error.exit_code) from None
     except OSError as error:
-        raise Stop(f"{where}: {error.strerror}", EX_DATAERR) from None
+        raise Stop(f"{where}: {error.strerror}", os.EX_DATAERR) from None
 
 
 def _now_ms() -> int:

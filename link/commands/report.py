@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import tomllib
@@ -11,16 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
-from link.commands.io import (
-    EX_CANTCREAT,
-    EX_DATAERR,
-    EX_NOINPUT,
-    EX_OK,
-    EX_TROUBLE,
-    EX_USAGE,
-    Stop,
-    load_config,
-)
+from link.commands.io import Stop, load_config
 from link.commands.report_source import opened
 from link.commands.verbs import Verb, run_verb
 from link.config import LinkConfig
@@ -39,6 +31,7 @@ from link.reports.text import report_text
 from record.arguments import add_config
 from record.journal.errors import JournalError
 from record.journal.reader import JournalReader
+from record.kit.exits import TROUBLE
 from record.link.codec import WireError
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
@@ -80,7 +73,7 @@ def _act(make: Make) -> Callable[[argparse.Namespace], int]:
             report = _report(options, make)
             return _write(options, report)
         except ReportError as error:
-            raise Stop(str(error), EX_DATAERR) from None
+            raise Stop(str(error), os.EX_DATAERR) from None
 
     return act
 
@@ -112,7 +105,7 @@ def _span(options: argparse.Namespace, days: GamingDays) -> tuple[date, date]:
 
 def _write(options: argparse.Namespace, report: Report) -> int:
     if options.section and not options.csv:
-        raise Stop("--section goes with --csv", EX_USAGE)
+        raise Stop("--section goes with --csv", os.EX_USAGE)
     if options.html:
         text = report_html(report)
     elif options.csv:
@@ -127,15 +120,15 @@ def _write(options: argparse.Namespace, report: Report) -> int:
             with Path(options.output).open("x", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
-            raise Stop(f"{options.output}: {error.strerror}", EX_CANTCREAT) from None
+            raise Stop(f"{options.output}: {error.strerror}", os.EX_CANTCREAT) from None
     else:
         sys.stdout.write(text)
     for finding in report.findings:
         said = printable(f"underfelt report: {finding.text} ({finding.code})")
         print(said, file=sys.stderr)
     if any(finding.code in (DIFFERENCE, UNREADABLE) for finding in report.findings):
-        return EX_DATAERR
-    return EX_TROUBLE if report.findings else EX_OK
+        return os.EX_DATAERR
+    return TROUBLE if report.findings else os.EX_OK
 
 
 def _pool(options: argparse.Namespace, desk: Desk) -> Report:
@@ -198,7 +191,7 @@ def _one_in(options: argparse.Namespace) -> int:
     if stated is None:
         stated = load_config(options.config).reports["alarm_one_in"] if options.config else 10_000
     if stated < 10:
-        raise Stop(f"--alarm-one-in: {stated}; expected 10 or more", EX_USAGE)
+        raise Stop(f"--alarm-one-in: {stated}; expected 10 or more", os.EX_USAGE)
     return int(stated)
 
 
@@ -210,7 +203,7 @@ def _sheets(options: argparse.Namespace) -> list[Sheet]:
         try:
             text = Path(file).read_bytes()
         except OSError as error:
-            raise Stop(f"{file}: {error.strerror}", EX_NOINPUT) from None
+            raise Stop(f"{file}: {error.strerror}", os.EX_NOINPUT) from None
         sheet = read_sheet(text, str(file))
         found[sheet.game] = sheet
     return list(found.values())
@@ -249,7 +242,7 @@ def _reconcile(options: argparse.Namespace) -> int:
             )
             report = reconcile_report(journal, stored, source.place)
     except (ReportError, WireError) as error:
-        raise Stop(str(error), EX_DATAERR) from None
+        raise Stop(str(error), os.EX_DATAERR) from None
     except JournalError as error:
         raise Stop(str(error), error.exit_code) from None
     return _write(options, report)

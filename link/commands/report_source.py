@@ -7,12 +7,13 @@ file it is.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from link.commands.io import EX_DATAERR, EX_NOINPUT, EX_UNAVAILABLE, Stop, asked
+from link.commands.io import Stop, asked
 from link.config import LinkConfig
 from link.reports.source import Mark, Source
 from link.rows import AlarmRow, AwardRow, AwardStep, BalanceRow, Entry, EventRow, LevelRow
@@ -154,7 +155,7 @@ def opened(config: LinkConfig | None, socket: str | None, backup: str | None) ->
     try:
         running: ControlSource | None = ControlSource(control)
     except Stop as stop:
-        if stop.code != EX_UNAVAILABLE or config is None:
+        if stop.code != os.EX_UNAVAILABLE or config is None:
             raise
         running = None
     if running is not None:
@@ -172,10 +173,10 @@ def _closing(make: Any) -> Iterator[Store]:
     except StoreError as error:
         raise Stop(str(error), error.exit_code) from None
     except OSError as error:
-        raise Stop(f"{error.filename or 'store'}: {error.strerror}", EX_NOINPUT) from None
+        raise Stop(f"{error.filename or 'store'}: {error.strerror}", os.EX_NOINPUT) from None
     try:
         yield store
     except StoreError as error:
-        raise Stop(str(error), error.exit_code or EX_DATAERR) from None
+        raise Stop(str(error), error.exit_code or os.EX_DATAERR) from None
     finally:
         store.close()

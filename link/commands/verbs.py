@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from link.commands.io import EX_OK, EX_USAGE, Stop
+from link.commands.io import Stop
 from record.arguments import Arguments
 from record.link.keys import KeyFileError
 from record.outside import printable
@@ -32,12 +33,12 @@ def run_verb(command: str, text: str, verbs: Mapping[str, Verb], argv: list[str]
     if not argv or argv[0] in ("-h", "--help"):
         out = sys.stdout if argv else sys.stderr
         print(usage(command, text, verbs), end="", file=out)
-        return EX_OK if argv else EX_USAGE
+        return os.EX_OK if argv else os.EX_USAGE
     verb = verbs.get(argv[0])
     if verb is None:
         said = did_you_mean(argv[0], verbs, "verbs:")
         print(f"underfelt {command}: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return EX_USAGE
+        return os.EX_USAGE
     parser = Arguments(
         prog=f"underfelt {command} {argv[0]}",
         description=f"{verb.text[0].upper()}{verb.text[1:]}.",

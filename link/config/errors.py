@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +20,7 @@ class Problem(NamedTuple):
 class ConfigError(ValueError):
     """A configuration that cannot be used: exit 78."""
 
-    exit_code = 78
+    exit_code = os.EX_CONFIG
 
     def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
         lines = (f"{path}: {p.key}: {p.text} ({p.code})" for p in problems)

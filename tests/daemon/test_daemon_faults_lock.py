@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import pulse as pulses
 from controller.daemon import start as starting
-from controller.daemon.loudly import EX_SOFTWARE, EX_TEMPFAIL, fail_loudly
+from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.runtime import Runtime
 from controller.daemon.writer import Tick, Told
@@ -183,7 +184,7 @@ def _given_up(status: Any, name: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(MemoryError(), EX_TEMPFAIL), (KeyError("Qs"), EX_SOFTWARE)]
+    ("error", "code"), [(MemoryError(), os.EX_TEMPFAIL), (KeyError("Qs"), os.EX_SOFTWARE)]
 )
 def test_what_goes_wrong_in_a_callback_ends_the_process(
     error: Exception,

@@ -27,7 +27,6 @@ from tests.e2e.table import LIMIT_S, ROOT, Played, underfelt
 IDLE, BETTING, DEALING, PAYING = "between rounds", "bets are open", "dealing", "settlement"
 IN_PLAY: Final = (DEALING, "first decision", "second decision", "players act")
 STOPPED_S: Final = 6
-EX_IOERR, EX_TEMPFAIL = 74, 75
 RUN: Final = "from controller.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
 HANGING: Final = f"""
 import signal
@@ -215,7 +214,7 @@ def a_round_opened_by_another_version_is_resumed(sittings: Sittings) -> None:
 def a_second_daemon_says_so_and_goes(sittings: Sittings) -> None:
     found = of(sittings, changed_paused_and_hung)
     second: subprocess.CompletedProcess[str] = found.seen["second"]
-    assert second.returncode == EX_TEMPFAIL
+    assert second.returncode == os.EX_TEMPFAIL
     assert "another process has this journal open" in second.stderr
     assert "E-JRN-020" in second.stderr
     assert second.stdout == ""
@@ -250,7 +249,7 @@ def without_descriptors_and_without_memory_nothing_is_lost(sittings: Sittings) -
     codes = [code for code, _ in found.exits]
     assert codes[-1] == 0
     assert len(codes) > 1  # no memory is a reason to start again
-    assert set(codes[:-1]) <= {EX_IOERR, EX_TEMPFAIL, -signal.SIGKILL}, found.exits
+    assert set(codes[:-1]) <= {os.EX_IOERR, os.EX_TEMPFAIL, -signal.SIGKILL}, found.exits
 
 
 OUTCOMES: Final = (
