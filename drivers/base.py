@@ -68,6 +68,29 @@ Counters = Counter[str]
 """What went over the wire, by name: frames, bytes, faults by code, retries, reopenings."""
 
 
+class Reporter:
+    """The state of a device, reported once per change of the state or of its reason's code."""
+
+    def __init__(self, device: str, counters: Counters | None = None) -> None:
+        """With ``counters`` every reason that is reported is counted there by its code."""
+        self._device = device
+        self._counters = counters
+        self._reported: tuple[DeviceState, str] | None = None
+
+    @property
+    def state(self) -> DeviceState:
+        return DeviceState.UNKNOWN if self._reported is None else self._reported[0]
+
+    def report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
+        news = (state, reason.code if reason is not None else "")
+        if news == self._reported:
+            return []
+        self._reported = news
+        if reason is not None and self._counters is not None:
+            self._counters[reason.code] += 1
+        return [StateReported(self._device, state, reason, now_us)]
+
+
 # --- serial lines ------------------------------------------------------------------------------
 
 

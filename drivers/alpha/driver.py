@@ -16,15 +16,13 @@ from drivers.alpha.codec import Answer, AnswerDecoder
 from drivers.base import (
     MS,
     SECOND,
-    Counters,
     DeviceState,
     Fault,
     LineSettings,
-    StateReported,
     Write,
 )
+from drivers.display import Display
 from drivers.orders import Order, ShowSign
-from drivers.readings import Shown
 
 STX_PAUSE_US: Final = 100 * MS
 ANSWER_US: Final = 700 * MS
@@ -62,7 +60,7 @@ _WAIT_AFTER_US: Final = {
 }
 
 
-class AlphaDriver:
+class AlphaDriver(Display):
     def __init__(
         self,
         name: str,
@@ -75,16 +73,13 @@ class AlphaDriver:
             raise ValueError(f"{name}: STRING size {string_size}, expected 8 to 125")
         if len(codec.write_text(caption)) > TEXT_SIZE:
             raise ValueError(f"{name}: caption too long for TEXT A")
-        self.name = name
+        super().__init__(name)
         self.settings = LineSettings(9600, bytesize=7, parity="E", stopbits=2)
-        self.counters = Counters()
         self._caption = caption
         self._string_size = string_size
         self._readback = readback
         self._wanted: str | None = None
         self._wanted_fault: Fault | None = None
-        self._state = DeviceState.UNKNOWN
-        self._reason: Fault | None = None
         self._decoder = AnswerDecoder()
         self._forget()
 
@@ -108,15 +103,11 @@ class AlphaDriver:
         self._held: str | None = None
         """What the sign said it holds, before anything was ordered."""
         self._written: str | None = None
-        self._confirmed: str | None = None
+        self._confirmed = None
         self._mismatches = 0
         self._decoder.reset()
 
     # --- the machine ---------------------------------------------------------------------------
-
-    @property
-    def state(self) -> DeviceState:
-        return self._state
 
     @property
     def wake_us(self) -> int | None:
@@ -140,7 +131,7 @@ class AlphaDriver:
 
     def closed(self, why: str, now_us: int) -> list[object]:
         self._forget()
-        return self._report(DeviceState.UNKNOWN, Fault(LINE_CLOSED, why), now_us)
+        return self._reporter.report(DeviceState.UNKNOWN, Fault(LINE_CLOSED, why), now_us)
 
     def received(self, data: bytes, now_us: int) -> list[object]:
         if not self._open:
@@ -275,7 +266,7 @@ class AlphaDriver:
             self._string_us = now_us
             if not self._readback:
                 fault = self._wanted_fault or Fault(NOT_READ_BACK, "by its setting")
-                out += self._report(DeviceState.DEGRADED, fault, now_us)
+                out += self._reporter.report(DeviceState.DEGRADED, fault, now_us)
         return out
 
     # --- what the sign says --------------------------------------------------------------------
@@ -288,7 +279,7 @@ class AlphaDriver:
         self._read_us = now_us
         if self._wanted is None:
             self._held = answer.text
-            return self._report(DeviceState.READY, None, now_us)
+            return self._reporter.report(DeviceState.READY, None, now_us)
         if not self._is_set_up:
             return self._compare_first(answer.text, self._wanted, now_us)
         if answer.text == self._written:
@@ -306,33 +297,18 @@ class AlphaDriver:
         return self._right(held, now_us)
 
     def _right(self, text: str, now_us: int) -> list[object]:
-        self._mismatches = 0
         self._wrong_until_us = None
-        fault = self._wanted_fault
-        state = DeviceState.READY if fault is None else DeviceState.DEGRADED
-        out = self._report(state, fault, now_us)
-        if text != self._confirmed:
-            self._confirmed = text
-            self.counters["confirmed"] += 1
-            out.append(Shown(self.name, text, now_us))
-        return out
-
-    def _doubt(self) -> None:
-        if self._confirmed is not None:
-            self.counters["repairs"] += 1
-        self._confirmed = None
+        return self._confirm(text, self._wanted_fault, now_us)
 
     def _wrong(self, now_us: int) -> list[object]:
-        self.counters["mismatches"] += 1
-        self._doubt()
-        self._mismatches += 1
+        self._mismatch()
         if self._mismatches < MISMATCHES:
             self._set_up(now_us)
             return []
         if self._wrong_until_us is None:
             self._wrong_until_us = now_us + WRONG_SET_UP_US
         fault = Fault(WRONG, "it answers with another text than was written")
-        return self._report(DeviceState.DEGRADED, fault, now_us)
+        return self._reporter.report(DeviceState.DEGRADED, fault, now_us)
 
     def _missed(self, now_us: int) -> list[object]:
         self.counters["missed_answers"] += 1
@@ -348,13 +324,4 @@ class AlphaDriver:
         if not was_silent and self._wanted is not None:
             self._set_up(now_us)
         fault = Fault(SILENT, f"no answer within {ANSWER_US // MS} ms")
-        return self._report(DeviceState.UNKNOWN, fault, now_us)
-
-    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
-        before = (self._state, self._reason.code if self._reason else None)
-        self._state, self._reason = state, reason
-        if before == (state, reason.code if reason else None):
-            return []
-        if reason is not None:
-            self.counters[reason.code] += 1
-        return [StateReported(self.name, state, reason, now_us)]
+        return self._reporter.report(DeviceState.UNKNOWN, fault, now_us)

@@ -22,7 +22,7 @@ from drivers.base import (
     Identity,
     LineSettings,
     Reopen,
-    StateReported,
+    Reporter,
     Write,
 )
 from drivers.cards import messages as m
@@ -78,8 +78,7 @@ class CardDriver:
         self._inbox = Inbox(durable)
         self._lock = Lock()
         self._phase = Phase.CLOSED
-        self._state = DeviceState.UNKNOWN
-        self._reason = ""
+        self._reporter = Reporter(name)
         self._identity: Identity | None = None
         self._boot_id: int | None = None
         self._refused: tuple[int, int | None] = (0, None)
@@ -114,14 +113,14 @@ class CardDriver:
         self._leave(Phase.GREETING)
         self._beat_us = now_us
         self._reopen_us = now_us + REOPEN_US
-        anew = self._report(DeviceState.UNKNOWN, Fault("E-CDP-011", "line opened anew"), now_us)
-        return anew + self.advance(now_us)
+        lost = self._lose(Fault("E-CDP-011", "line opened anew"), now_us)
+        return lost + self.advance(now_us)
 
     def closed(self, why: str, now_us: int) -> list[object]:
         self._decoder.reset()
         self._leave(Phase.CLOSED)
         self.counters["E-CDP-011"] += 1
-        return self._report(DeviceState.UNKNOWN, Fault("E-CDP-011", why), now_us)
+        return self._lose(Fault("E-CDP-011", why), now_us)
 
     def received(self, data: bytes, now_us: int) -> list[object]:
         if self._phase is Phase.CLOSED:
@@ -425,18 +424,16 @@ class CardDriver:
             return []  # unknown until it has proved itself
         fault = fault or (STUCK if self._lock.stuck else None)
         state = DeviceState.READY if fault is None else DeviceState.DEGRADED
-        changed = self._report(state, fault, now_us)
+        changed = self._reporter.report(state, fault, now_us)
         if changed and fault is not None:
             self.counters[fault.code] += 1
         return changed
 
-    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
-        """Tell a change of state, or of the reason of a state that is not the best one."""
-        code = reason.code if reason is not None else ""
-        if state is self._state and (state is DeviceState.UNKNOWN or code == self._reason):
+    def _lose(self, why: Fault, now_us: int) -> list[object]:
+        """Nothing is known any more; while that is so, another reason is no news."""
+        if self._reporter.state is DeviceState.UNKNOWN:
             return []
-        self._state, self._reason = state, code
-        return [StateReported(self.name, state, reason, now_us)]
+        return self._reporter.report(DeviceState.UNKNOWN, why, now_us)
 
     def _leave(self, phase: Phase) -> None:
         """No session any more; what is on its way to the disk stays so."""
@@ -454,7 +451,7 @@ class CardDriver:
             self._reopen_us = now_us + REOPEN_US
         self._leave(Phase.GREETING)
         self._beat_us = now_us
-        return self._report(DeviceState.UNKNOWN, why, now_us) + self.advance(now_us)
+        return self._lose(why, now_us) + self.advance(now_us)
 
     def _restarted(self, now_us: int) -> list[object]:
         return self._restart(Fault("E-CDP-012", "the device started anew"), now_us)
@@ -464,7 +461,7 @@ class CardDriver:
         self._leave(Phase.REFUSED)
         self._refused = who
         self._heard_us = now_us
-        return self._report(DeviceState.LOCKED, why, now_us)
+        return self._reporter.report(DeviceState.LOCKED, why, now_us)
 
 
 def _ack(seq: int) -> Write:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from drivers.base import MS, SECOND, Counters, DeviceState, Fault, StateReported
+from drivers.base import MS, SECOND, Counters, DeviceState, Fault, Reporter, StateReported
 from drivers.debounce import APART_US, Debouncer
 from drivers.gpio.codec import parse_throttled
 from drivers.readings import SupplyRead, SwitchRead
@@ -112,7 +112,7 @@ class SupplyDriver:
         self.counters: Counters = Counter()
         self.read_due_us = 0
         self._flags: int | None = None
-        self._state: tuple[DeviceState, str] | None = None
+        self._reporter = Reporter(name)
         self._silent_us = 0
         """0: not yet started, no time is known."""
 
@@ -126,11 +126,8 @@ class SupplyDriver:
         flags = parse_throttled(text)
         if isinstance(flags, Fault):
             return self._unknown(flags, now_us)
-        readings: list[object] = []
         self._next(now_us)
-        if self._state != (DeviceState.READY, ""):
-            self._state = (DeviceState.READY, "")
-            readings.append(StateReported(self.name, DeviceState.READY, None, now_us))
+        readings = self._reporter.report(DeviceState.READY, None, now_us)
         if flags != self._flags:
             self._flags = flags
             readings.append(SupplyRead(self.name, flags, now_us))
@@ -153,8 +150,4 @@ class SupplyDriver:
         self.counters[fault.code] += 1
         self._next(now_us)
         self._flags = None
-        news = (DeviceState.UNKNOWN, fault.code)
-        if news == self._state:
-            return []
-        self._state = news
-        return [StateReported(self.name, DeviceState.UNKNOWN, fault, now_us)]
+        return self._reporter.report(DeviceState.UNKNOWN, fault, now_us)

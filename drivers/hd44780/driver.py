@@ -17,21 +17,17 @@ from drivers.base import (
     BusDone,
     BusFailed,
     BusOp,
-    Counters,
     DeviceState,
     Fault,
-    StateReported,
 )
+from drivers.display import BoardDisplay
 from drivers.hd44780 import codec
 from drivers.hd44780.codec import COLUMNS, INIT_STEPS, INIT_WAIT_US, LINES, PIECE, PIECES
 from drivers.orders import Order, ShowPrompt
-from drivers.readings import Shown
 
 PATROL_EVERY_US: Final = 750 * MS
 """Below a second by what three tries take, so that a lost prompt is UNKNOWN within one."""
-ABSENT_RETRY_US: Final = 500 * MS
 WRONG_RETRY_US: Final = 5 * SECOND
-BUS_TRIES: Final = 3
 MISMATCHES: Final = 3
 
 NO_ANSWER: Final = "E-DSP-011"
@@ -78,14 +74,15 @@ def _pieces_of(line: int) -> list[_ReadPiece]:
     return [_ReadPiece(line, piece) for piece in range(PIECES)]
 
 
-class PromptDriver:
+class PromptDriver(BoardDisplay):
+    no_answer = NO_ANSWER
+    lost_with_bus = BUS_LOST
+    retry_us = INIT_WAIT_US
+
     def __init__(self, name: str, address: int) -> None:
-        self.name = name
-        self.address = address
-        self.counters = Counters()
+        super().__init__(name, address)
         self._target = [_BLANK] * LINES
         self._target_fault: Fault | None = None
-        self._ordered = False
         self._screen = [_BLANK] * LINES
         """What was last written to each line, whether or not it was read back."""
         self._init_step: int | None = 0
@@ -94,20 +91,6 @@ class PromptDriver:
         self._patrols = 0
         self._patrol_due_us = 0
         self._running: _Job | None = None
-        self._confirmed = False
-        self._bus_failures = 0
-        self._mismatches = 0
-        self._due_us = 0
-        self._state = DeviceState.UNKNOWN
-        self._reason: Fault | None = None
-
-    @property
-    def wake_us(self) -> int:
-        return self._due_us
-
-    @property
-    def state(self) -> DeviceState:
-        return self._state
 
     def order(self, order: Order, now_us: int) -> list[object]:
         if not isinstance(order, ShowPrompt):
@@ -123,10 +106,10 @@ class PromptDriver:
             self._unread.update(_pieces_of(line))
         self._target, self._target_fault = lines, fault
         self._ordered = True
-        self._confirmed = False
+        self._confirmed = None
         if self._init_step is None:
             self._due_us = now_us
-        elif self._state is DeviceState.DEGRADED and self._init_step == 0:
+        elif self.state is DeviceState.DEGRADED and self._init_step == 0:
             self._due_us = min(self._due_us, now_us + INIT_WAIT_US)
         return []
 
@@ -166,20 +149,14 @@ class PromptDriver:
                 expected = self._screen[line][start : start + PIECE]
                 address = codec.cell_address(line, start)
                 if not codec.text_matches(outcome.data[len(ON_OPS) :], address, expected):
-                    return self._mismatch(f"line {line + 1}", now_us)
+                    return self._read_wrong(f"line {line + 1}", now_us)
                 self._unread.discard(job)
-                out = self._confirm(now_us)
+                out = self._read_right(now_us)
             case _ReadGlyph(code):
                 if not codec.glyph_matches(outcome.data, code):
-                    return self._mismatch(f"glyph {code}", now_us)
+                    return self._read_wrong(f"glyph {code}", now_us)
         self._rest(now_us)
         return out
-
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
-        self._running = None
-        self._doubt()
-        self._due_us = now_us + ABSENT_RETRY_US
-        return self._report(DeviceState.UNKNOWN, Fault(BUS_LOST, why), now_us)
 
     # --- choosing ------------------------------------------------------------------------------
 
@@ -229,55 +206,24 @@ class PromptDriver:
         self._patrol_due_us = now_us + PATROL_EVERY_US
         return []
 
-    def _confirm(self, now_us: int) -> list[object]:
-        if self._confirmed or self._unread or self._screen != self._target:
+    def _read_right(self, now_us: int) -> list[object]:
+        if self._confirmed is not None or self._unread or self._screen != self._target:
             return []
-        self._confirmed = True
         self._bus_failures = 0
-        self._mismatches = 0
-        fault = self._target_fault
-        state = DeviceState.READY if fault is None else DeviceState.DEGRADED
-        out = self._report(state, fault, now_us)
-        if self._ordered:
-            self.counters["confirmed"] += 1
-            content = "\n".join(codec.decode_line(codes) for codes in self._target)
-            out.append(Shown(self.name, content, now_us))
-        return out
+        content = "\n".join(codec.decode_line(codes) for codes in self._target)
+        return self._confirm(content, self._target_fault, now_us, ordered=self._ordered)
 
-    def _doubt(self) -> None:
-        """Whatever the display holds now, the initialisation has to run."""
-        if self._confirmed:
-            self.counters["repairs"] += 1
-        self._confirmed = False
-        self._init_step = 0
-
-    def _mismatch(self, where: str, now_us: int) -> list[object]:
-        self.counters["mismatches"] += 1
-        self._doubt()
-        self._mismatches += 1
+    def _read_wrong(self, where: str, now_us: int) -> list[object]:
+        self._mismatch()
         if self._mismatches < MISMATCHES:
-            self._due_us = now_us + INIT_WAIT_US
+            self._start_over(now_us + INIT_WAIT_US)
             return []
-        self._due_us = now_us + WRONG_RETRY_US
+        self._start_over(now_us + WRONG_RETRY_US)
         fault = Fault(MEMORY_WRONG, f"{where} read back wrong")
-        return self._report(DeviceState.DEGRADED, fault, now_us)
+        return self._reporter.report(DeviceState.DEGRADED, fault, now_us)
 
-    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[object]:
-        self.counters["bus_errors"] += 1
-        self._doubt()
-        self._bus_failures += 1
-        if self._bus_failures < BUS_TRIES:
-            self._due_us = now_us + INIT_WAIT_US
-            return []
-        self._due_us = now_us + ABSENT_RETRY_US
-        fault = Fault(NO_ANSWER, f"address {self.address:#04x}, errno {outcome.errno}")
-        return self._report(DeviceState.UNKNOWN, fault, now_us)
-
-    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
-        before = (self._state, self._reason.code if self._reason else None)
-        self._state, self._reason = state, reason
-        if before == (state, reason.code if reason else None):
-            return []
-        if reason is not None:
-            self.counters[reason.code] += 1
-        return [StateReported(self.name, state, reason, now_us)]
+    def _start_over(self, due_us: int) -> None:
+        """Whatever the display holds now, the initialisation has to run."""
+        super()._start_over(due_us)
+        self._running = None
+        self._init_step = 0

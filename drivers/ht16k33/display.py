@@ -10,16 +10,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-from drivers.base import (
-    MS,
-    BusDone,
-    BusFailed,
-    BusOp,
-    Counters,
-    DeviceState,
-    Fault,
-    StateReported,
-)
+from drivers.base import MS, BusDone, BusFailed, BusOp, DeviceState, Fault
+from drivers.display import BoardDisplay
 from drivers.ht16k33.codec import (
     BRIGHTEST,
     DARK,
@@ -29,13 +21,10 @@ from drivers.ht16k33.codec import (
     verify_batch,
     write_batch,
 )
-from drivers.readings import Shown
 
 VERIFY_EVERY_US: Final = 800 * MS
 """Below a second by what three tries take, so that a lost chip is UNKNOWN within one."""
 RETRY_US: Final = 20 * MS
-ABSENT_RETRY_US: Final = 500 * MS
-BUS_TRIES: Final = 3
 REWRITES: Final = 3
 
 NO_ANSWER: Final = "E-DSP-001"
@@ -50,34 +39,21 @@ class _Batch(Enum):
     BLANK = "blank"
 
 
-class Ht16k33Display:
+class Ht16k33Display(BoardDisplay):
     """One chip. Subclasses turn orders into frames and hand them to ``show``."""
+
+    no_answer = NO_ANSWER
+    lost_with_bus = BUS_LOST
+    retry_us = RETRY_US
 
     def __init__(self, name: str, address: int, *, brightness: int = BRIGHTEST) -> None:
         if not 0 <= brightness <= BRIGHTEST:
             raise ValueError(f"{name}: brightness {brightness}, expected 0 to {BRIGHTEST}")
-        self.name = name
-        self.address = address
-        self.counters = Counters()
+        super().__init__(name, address)
         self._brightness = brightness
         self._target = DARK
-        self._ordered = False
-        self._confirmed = False
         self._next = _Batch.WRITE
         self._running: tuple[_Batch, Frame] | None = None
-        self._due_us = 0
-        self._bus_failures = 0
-        self._mismatches = 0
-        self._state = DeviceState.UNKNOWN
-        self._reason: Fault | None = None
-
-    @property
-    def wake_us(self) -> int:
-        return self._due_us
-
-    @property
-    def state(self) -> DeviceState:
-        return self._state
 
     def show(self, frame: Frame, now_us: int) -> list[object]:
         """Make this the content; nothing happens if it is already."""
@@ -86,7 +62,7 @@ class Ht16k33Display:
             return []
         self._target = frame
         self._ordered = True
-        self._confirmed = False
+        self._confirmed = None
         if self._next is not _Batch.BLANK:
             self._next = _Batch.WRITE
         # A chip that is absent or bad keeps its slower pace: its next try writes the new content.
@@ -118,11 +94,12 @@ class Ht16k33Display:
         if batch is _Batch.BLANK:
             self._bus_failures = 0
             self._schedule(_Batch.WRITE, now_us + VERIFY_EVERY_US)
-            return self._report(
-                DeviceState.DEGRADED, Fault(MEMORY_WRONG, "read back wrong; dark"), now_us
-            )
+            fault = Fault(MEMORY_WRONG, "read back wrong; dark")
+            return self._reporter.report(DeviceState.DEGRADED, fault, now_us)
         if batch is not _Batch.LIGHT and (not outcome.data or outcome.data[-1] != frame.ram):
-            return self._mismatch(now_us)
+            self._mismatch()
+            self._schedule(_Batch.BLANK if self._mismatches > REWRITES else _Batch.WRITE, now_us)
+            return []
         if frame != self._target:  # ordered anew while the batch ran
             self._schedule(_Batch.WRITE, now_us)
             return []
@@ -131,12 +108,6 @@ class Ht16k33Display:
             return []
         return self._lit(now_us)
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
-        self._running = None
-        self._confirmed = False
-        self._schedule(_Batch.WRITE, now_us + ABSENT_RETRY_US)
-        return self._report(DeviceState.UNKNOWN, Fault(BUS_LOST, why), now_us)
-
     # --- inside --------------------------------------------------------------------------------
 
     def _schedule(self, batch: _Batch, due_us: int) -> None:
@@ -144,50 +115,13 @@ class Ht16k33Display:
         self._due_us = due_us
 
     def _lit(self, now_us: int) -> list[object]:
-        # Only here: a chip that answers every other time must not look alive for ever.
+        # Only here: a board that answers every other time must not look alive for ever.
         self._bus_failures = 0
-        self._mismatches = 0
         self._schedule(_Batch.VERIFY, now_us + VERIFY_EVERY_US)
-        fault = self._target.fault
-        state = DeviceState.READY if fault is None else DeviceState.DEGRADED
-        out = self._report(state, fault, now_us)
-        if not self._confirmed:
-            self._confirmed = True
-            if self._ordered:
-                self.counters["confirmed"] += 1
-                out.append(Shown(self.name, self._target.content, now_us))
-        return out
+        target = self._target
+        return self._confirm(target.content, target.fault, now_us, ordered=self._ordered)
 
-    def _mismatch(self, now_us: int) -> list[object]:
-        self.counters["mismatches"] += 1
-        if self._confirmed:
-            self._confirmed = False
-            self.counters["repairs"] += 1
-        self._mismatches += 1
-        if self._mismatches > REWRITES:
-            self._schedule(_Batch.BLANK, now_us)
-        else:
-            self._schedule(_Batch.WRITE, now_us)
-        return []
-
-    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[object]:
-        self.counters["bus_errors"] += 1
-        if self._confirmed:
-            self._confirmed = False
-            self.counters["repairs"] += 1
-        self._bus_failures += 1
-        if self._bus_failures < BUS_TRIES:
-            self._schedule(_Batch.WRITE, now_us + RETRY_US)
-            return []
-        self._schedule(_Batch.WRITE, now_us + ABSENT_RETRY_US)
-        fault = Fault(NO_ANSWER, f"address {self.address:#04x}, errno {outcome.errno}")
-        return self._report(DeviceState.UNKNOWN, fault, now_us)
-
-    def _report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
-        before = (self._state, self._reason.code if self._reason else None)
-        self._state, self._reason = state, reason
-        if before == (state, reason.code if reason else None):
-            return []
-        if reason is not None:
-            self.counters[reason.code] += 1
-        return [StateReported(self.name, state, reason, now_us)]
+    def _start_over(self, due_us: int) -> None:
+        super()._start_over(due_us)
+        self._running = None
+        self._next = _Batch.WRITE

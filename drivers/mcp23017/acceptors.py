@@ -146,7 +146,7 @@ class AcceptorsDriver:
         well = self._chip.known and self._chip.fault is None and trouble is None
         if well and self._desk.settled:
             self._said_ready = True
-            return self._chip.report(DeviceState.READY, self._note, now_us)
+            return self._chip.reporter.report(DeviceState.READY, self._note, now_us)
         if self._said_ready:
             self._note = None
         return self._chip.health(now_us, trouble, ready=False)

@@ -19,7 +19,7 @@ from drivers.base import (
     Counters,
     DeviceState,
     Fault,
-    StateReported,
+    Reporter,
 )
 from drivers.mcp23017 import codec
 from drivers.mcp23017.codec import LOST, Block, Config, Found
@@ -79,7 +79,10 @@ class Expander:
     _good_us: int = 0
     _sent: int = 0
     _verified: int | None = None
-    _reported: tuple[DeviceState, str] | None = None
+    reporter: Reporter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reporter = Reporter(self.name)
 
     @property
     def sequence(self) -> int:
@@ -218,14 +221,7 @@ class Expander:
         elif trouble is not None:
             state, reason = DeviceState.DEGRADED, trouble
         elif ready:
-            return self.report(DeviceState.READY, None, now_us)
+            return self.reporter.report(DeviceState.READY, None, now_us)
         else:
             return []
-        return self.report(state, reason, now_us)
-
-    def report(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
-        news = (state, reason.code if reason else "")
-        if news == self._reported:
-            return []
-        self._reported = news
-        return [StateReported(self.name, state, reason, now_us)]
+        return self.reporter.report(state, reason, now_us)
