@@ -93,6 +93,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "drivers.transport": ("drivers", "serial", "smbus2", "gpiozero"),
     "drivers": ("drivers",),
+    "underfelt": ("drivers.base", "drivers.layout", "drivers.orders", "drivers.readings"),
     "record": ("record", "msgspec"),
     # Everything may import the kit, so the kit imports nothing of ours.
     "record.kit": ("record.kit", "msgspec"),
@@ -117,8 +118,13 @@ def python_files(*packages: str) -> Iterator[Path]:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
+VENDORS = ROOT / "drivers" / "vendor"
+"""The root of the package ``underfelt`` (pyproject.toml)."""
+
+
 def module_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    root = VENDORS if path.is_relative_to(VENDORS) else ROOT
+    parts = path.relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -163,6 +169,8 @@ def test_the_import_rule_can_fail() -> None:
     assert "numpy" not in allowed("controller.rules.hands")
     assert "controller" not in allowed("link.server")
     assert "zmq" not in allowed("controller.link.session")
+    assert module_of(VENDORS / "underfelt" / "driver.py") == "underfelt.driver"
+    assert "drivers.rig" not in allowed("underfelt.driver")
     assert allowed("hw_sim.devices.shoe") == ("hw_sim",)
     assert "controller.daemon" not in allowed("controller.history.replay")
     assert never("controller.replay.timeline") == ("controller.daemon",)

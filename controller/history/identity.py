@@ -22,7 +22,9 @@ from typing import Any, Final
 
 from record import __version__
 
-PACKAGES: Final = ("controller", "drivers", "hw_sim", "link", "record")
+PACKAGES: Final = ("controller", "drivers", "hw_sim", "link", "record", "underfelt")
+VENDORS: Final = "drivers/vendor/"
+"""Where the sources keep the package ``underfelt``; an installation has it beside the others."""
 SOURCES: Final = (".py", ".sql", ".toml")
 PROGRAM: Final = Path(__file__).resolve().parents[2]
 DRIVERS: Final = "underfelt.drivers"
@@ -46,7 +48,8 @@ def program_files() -> dict[str, str]:
     for package in PACKAGES:
         for path in sorted((PROGRAM / package).rglob("*")):
             if path.suffix in SOURCES and path.is_file():
-                found[path.relative_to(PROGRAM).as_posix()] = _hash(path)
+                name = path.relative_to(PROGRAM).as_posix()
+                found[name.removeprefix(VENDORS)] = _hash(path)
     return found
 
 

@@ -16,6 +16,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PRODUCT: Final = ("controller", "drivers", "hw_sim", "link", "record")
+VENDORS: Final = "drivers/vendor/"
+"""The sources' folder for the package ``underfelt``, which is installed beside the others."""
 SOURCES: Final = (*PRODUCT, ".ci", "bench", "docs", "systemd", "tests")
 MADE: Final = re.compile(r"__pycache__|\.py[cod]$|\.so$|\.hypothesis")
 """What tools leave in the tree."""
@@ -29,6 +31,11 @@ def files_below(*folders: str) -> Iterator[str]:
             name = path.relative_to(ROOT).as_posix()
             if path.is_file() and not MADE.search(name):
                 yield name
+
+
+def installed_files() -> set[str]:
+    """Every file of the product, under the name that it has in an installation."""
+    return {name.removeprefix(VENDORS) for name in files_below(*PRODUCT)}
 
 
 def source_files() -> set[str]:

@@ -19,20 +19,24 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Final
 
-from drivers.base import (
+from underfelt.driver import (
     MS,
+    AcknowledgeReading,
+    CardEvent,
+    CardRead,
     DeviceIdentified,
     DeviceState,
     Fault,
     Identity,
+    LineLayout,
     LineSettings,
+    LockCards,
+    Order,
     Reopen,
+    SealedCard,
     StateReported,
     Write,
 )
-from drivers.layout import LineLayout
-from drivers.orders import AcknowledgeReading, LockCards, Order
-from drivers.readings import CardEvent, CardRead, SealedCard
 
 POLL_US: Final = 300 * MS
 SILENT_US: Final = 800 * MS

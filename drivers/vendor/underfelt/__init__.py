@@ -1,0 +1,1 @@
+"""What other packages may import of Underfelt: ``underfelt.driver``, and nothing else."""

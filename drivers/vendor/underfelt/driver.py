@@ -1,0 +1,75 @@
+"""The interface for drivers of other vendors (docs/protocols/vendor-drivers.md).
+
+Everything that a driver for a device on a serial line needs. What is not in ``__all__`` is internal
+and may change with any release.
+"""
+
+from drivers.base import (
+    MS,
+    SECOND,
+    Counters,
+    DeviceIdentified,
+    DeviceState,
+    Fault,
+    Identity,
+    LineDriver,
+    LineSettings,
+    Reopen,
+    StateReported,
+    Write,
+)
+from drivers.layout import LineLayout
+from drivers.orders import (
+    AcknowledgeReading,
+    LockCards,
+    Order,
+    RequestDeckCheck,
+    ShowSign,
+    SweepAntennas,
+    WatchAntennas,
+)
+from drivers.readings import (
+    Antenna,
+    AntennaFailed,
+    AntennaRead,
+    CardEvent,
+    CardRead,
+    MetersRead,
+    PacketRead,
+    SealedCard,
+    Shown,
+    Uid,
+)
+
+__all__ = [
+    "MS",
+    "SECOND",
+    "AcknowledgeReading",
+    "Antenna",
+    "AntennaFailed",
+    "AntennaRead",
+    "CardEvent",
+    "CardRead",
+    "Counters",
+    "DeviceIdentified",
+    "DeviceState",
+    "Fault",
+    "Identity",
+    "LineDriver",
+    "LineLayout",
+    "LineSettings",
+    "LockCards",
+    "MetersRead",
+    "Order",
+    "PacketRead",
+    "Reopen",
+    "RequestDeckCheck",
+    "SealedCard",
+    "ShowSign",
+    "Shown",
+    "StateReported",
+    "SweepAntennas",
+    "Uid",
+    "WatchAntennas",
+    "Write",
+]
