@@ -279,7 +279,7 @@ def main(argv: list[str]) -> int:
         works.append((read, (line, port, news)))
     bus = dotted(transport.bus)(transport.bus_argument)
     factory = dotted(transport.pin_factory)(transport.pin_argument)
-    works.append((Bus(bus, dict(layout.chips), news).run, ()))
+    works.append((Bus(bus, dict(layout.boards), news).run, ()))
     works.append((read_pins, (factory, dict(layout.pins), news)))
     works.append((read_supply, (Path(transport.throttled), news)))
     for work, arguments in works:

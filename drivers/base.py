@@ -2,7 +2,7 @@
 
 A driver is pure. Bytes, results and the time go in; actions come out. Time is an integer number of
 microseconds of a monotonic clock and only ever passed in. Two shapes exist: a ``LineDriver`` talks
-over a serial line, a ``ChipDriver`` over transactions on an I2C bus. Both report readings
+over a serial line, a ``BoardDriver`` over transactions on an I2C bus. Both report readings
 (``drivers.readings``); neither knows a game, a seat's wager or a rule.
 """
 
@@ -198,11 +198,11 @@ class BusFailed:
     index: int
     errno: int
     gone: str = ""
-    """Why the whole bus is lost, where the adapter itself failed and not a chip on it."""
+    """Why the whole bus is lost, where the adapter itself failed and not a board on it."""
 
 
-class ChipDriver(Protocol):
-    """A chip on the I2C bus, as a machine. The bus runs one batch of one chip at a time."""
+class BoardDriver(Protocol):
+    """A board on the I2C bus, as a machine. The bus runs one batch of one board at a time."""
 
     name: str
     address: int
@@ -218,7 +218,7 @@ class ChipDriver(Protocol):
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]: ...
 
     def order(self, order: Order, now_us: int) -> list[object]:
-        """Take an order; one that is not for this kind of chip is ignored."""
+        """Take an order; one that is not for this kind of board is ignored."""
 
     def bus_lost(self, why: str, now_us: int) -> list[object]:
-        """The whole bus is gone (stuck, or its adapter): the chip's state is unknown."""
+        """The whole bus is gone (stuck, or its adapter): the board's state is unknown."""

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import Final
 
 from drivers.alpha.driver import AlphaDriver
-from drivers.base import ChipDriver, LineDriver
+from drivers.base import BoardDriver, LineDriver
 from drivers.bus import BusMachine
 from drivers.cards.shoe import ShoeDriver
 from drivers.cards.shuffler import ShufflerDriver
@@ -44,36 +44,36 @@ def build(layout: TableLayout, vendors: Mapping[str, LoadMaker] | None = None) -
     pins = {name: PINS[name] for name in layout.pins if name in PINS}
     return Rig(
         lines,
-        BusMachine(_chips(layout.chips)),
+        BusMachine(_boards(layout.boards)),
         ChipField(),
         PinsDriver("pins", pins) if pins else None,
         SupplyDriver("supply") if layout.transport.throttled else None,
     )
 
 
-def _chips(addresses: Mapping[str, int]) -> list[ChipDriver]:
+def _boards(addresses: Mapping[str, int]) -> list[BoardDriver]:
     desk = CreditDesk("acceptors")
-    chips: list[ChipDriver] = []
+    boards: list[BoardDriver] = []
     for name, address in addresses.items():
         match name:
             case "keys-1" | "keys-2":
                 caps = KEYS_1 if name == "keys-1" else KEYS_2
-                chips.append(KeysDriver(name, address, caps))
+                boards.append(KeysDriver(name, address, caps))
             case "sensors":
-                chips.append(SensorsDriver(name, address, desk))
+                boards.append(SensorsDriver(name, address, desk))
             case "acceptors":
-                chips.append(AcceptorsDriver(name, address, desk))
+                boards.append(AcceptorsDriver(name, address, desk))
             case "lamps-1":
-                chips.append(LampsDriver(name, address, (1, 2, 3, 4)))
+                boards.append(LampsDriver(name, address, (1, 2, 3, 4)))
             case "lamps-2":
-                chips.append(LampsDriver(name, address, (5, 6, 7), signals=True))
+                boards.append(LampsDriver(name, address, (5, 6, 7), signals=True))
             case "prompt":
-                chips.append(PromptDriver(name, address))
+                boards.append(PromptDriver(name, address))
             case "magic":
-                chips.append(MagicCardDriver(name, address))
+                boards.append(MagicCardDriver(name, address))
             case _:
-                chips.append(MeterDriver(name, address, int(name[-1]) - 1))
-    return chips
+                boards.append(MeterDriver(name, address, int(name[-1]) - 1))
+    return boards
 
 
 def _feig(line: LineLayout) -> LineDriver:

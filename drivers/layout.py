@@ -16,7 +16,7 @@ from drivers.readings import Antenna
 SEATS: Final = 7
 MAX_MUX: Final = 15
 MAX_OUTPUT: Final = 8
-CHIP_NAMES: Final = frozenset(
+BOARD_NAMES: Final = frozenset(
     [
         "keys-1",
         "keys-2",
@@ -76,7 +76,7 @@ class TableLayout:
     seats: int
     transport: Transport
     lines: tuple[LineLayout, ...]
-    chips: Mapping[str, int]
+    boards: Mapping[str, int]
     pins: Mapping[str, int]
 
     @property
@@ -122,7 +122,7 @@ class _Reader:
             if not isinstance(value, str):
                 self._wrong("E-LAY-003", f"transport.{key}", value, "a text")
         lines = self._lines(document.get("line", []))
-        chips = self._numbers(document, "chips", CHIP_NAMES, range(0x08, 0x78))
+        boards = self._numbers(document, "chips", BOARD_NAMES, range(0x08, 0x78))
         pins = self._numbers(document, "pins", PIN_NAMES, range(28))
         seats = table.get("seats", SEATS)
         if type(seats) is not int or not 1 <= seats <= SEATS:
@@ -136,7 +136,7 @@ class _Reader:
             key: beside(self.folder, value) if key in _PATHS else value
             for key, value in transport.items()
         }
-        return TableLayout(str(name), int(seats), Transport(**placed), tuple(lines), chips, pins)
+        return TableLayout(str(name), int(seats), Transport(**placed), tuple(lines), boards, pins)
 
     def _lines(self, entries: Any) -> list[LineLayout]:
         if not isinstance(entries, list):

@@ -2,7 +2,7 @@
 
 The rig is pure. A shell around it (``drivers.transport.hub``) owns ports, bus and pins and does
 what the rig's actions say; a test does the same in virtual time. No device's trouble reaches
-another: each machine sees its own line or chip only.
+another: each machine sees its own line or board only.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ class Rig:
         self._note_others()
         if batch is None:
             return []
-        chip, ops = batch
-        return [Batch(self.bus.number, chip.address, ops)]
+        board, ops = batch
+        return [Batch(self.bus.number, board.address, ops)]
 
     def _note_others(self) -> None:
         machines = (self._turns, self.pins, self.supply)
@@ -243,7 +243,7 @@ class Rig:
     def counters(self) -> dict[str, Counters]:
         """What went over every wire, by device."""
         found = {name: line.counters for name, line in self.lines.items()}
-        found.update({chip.name: chip.counters for chip in self.bus.chips})
+        found.update({board.name: board.counters for board in self.bus.boards})
         found["bus"] = self.bus.counters
         for machine in (self.pins, self.supply):
             if machine is not None:

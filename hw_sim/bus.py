@@ -1,6 +1,6 @@
-"""The simulated I2C bus: chips by address, and what a bus does when it is ill.
+"""The simulated I2C bus: boards by address, and what a bus does when it is ill.
 
-A chip sees what it would see on the wire: the bytes of a write after its address, or a read of so
+A board sees what it would see on the wire: the bytes of a write after its address, or a read of so
 many bytes. How an SMBus call becomes such transfers is in ``hw_sim/client/bus.py``.
 """
 
@@ -18,10 +18,10 @@ BIT_US: Final = 10
 
 
 class Nak(Exception):
-    """The chip does not acknowledge."""
+    """The board does not acknowledge."""
 
 
-class Chip(Protocol):
+class Board(Protocol):
     def write(self, data: bytes) -> None:
         """A write transfer: the first byte is usually a register or command."""
 
@@ -33,7 +33,7 @@ class Chip(Protocol):
 
 
 @dataclass
-class ChipFaults:
+class BoardFaults:
     absent: bool = False
     nak_next: int = 0
     nak_every: int = 0
@@ -47,17 +47,17 @@ class ChipFaults:
 @dataclass
 class Bus:
     clock: Clock
-    chips: dict[int, Chip] = field(default_factory=dict)
-    faults: dict[int, ChipFaults] = field(default_factory=dict)
+    boards: dict[int, Board] = field(default_factory=dict)
+    faults: dict[int, BoardFaults] = field(default_factory=dict)
     stuck: bool = False
     """SDA held low: every transfer times out."""
     transfers: int = 0
     messages: Counter[int] = field(default_factory=Counter)
     """By address: writes and reads that were acknowledged, however they were joined."""
 
-    def add(self, address: int, chip: Chip) -> None:
-        self.chips[address] = chip
-        self.faults[address] = ChipFaults()
+    def add(self, address: int, board: Board) -> None:
+        self.boards[address] = board
+        self.faults[address] = BoardFaults()
 
     def transfer(self, address: int, data: bytes, read: int) -> bytes:
         """One transfer: write ``data`` if any, then (repeated start) read ``read`` bytes if any.
@@ -67,9 +67,9 @@ class Bus:
         self.transfers += 1
         if self.stuck:
             raise OSError(errno.ETIMEDOUT, "bus stuck")
-        chip = self.chips.get(address)
+        board = self.boards.get(address)
         faults = self.faults.get(address)
-        if chip is None or faults is None or faults.absent:
+        if board is None or faults is None or faults.absent:
             raise OSError(errno.EREMOTEIO, "no acknowledge")
         faults.count += 1
         if faults.nak_next:
@@ -79,8 +79,8 @@ class Bus:
             raise OSError(errno.EREMOTEIO, "no acknowledge")
         try:
             if data:
-                chip.write(data)
-            answer = chip.read(read) if read else b""
+                board.write(data)
+            answer = board.read(read) if read else b""
         except Nak:
             raise OSError(errno.EREMOTEIO, "no acknowledge") from None
         self.messages[address] += bool(data) + bool(read)

@@ -71,8 +71,8 @@ class Faults:
     def line(self, name: str) -> Line:
         return self.table.lines[name]
 
-    def chip_faults(self, name: str) -> int:
-        return self.table.layout.chips[name]
+    def board_faults(self, name: str) -> int:
+        return self.table.layout.boards[name]
 
     def pin(self, name: str) -> int:
         """Pins are not all wired, and some verbs mean one without naming it."""
@@ -123,7 +123,7 @@ Check = Callable[[Faults, str, str], str]
 """Empty if the word (after the one before it) will do, else what would."""
 KINDS: Final[dict[str, Check]] = {
     "line": lambda f, word, _: _one_of("line", f.table.lines, word),
-    "chip": lambda f, word, _: _one_of("chip", f.table.layout.chips, word),
+    "chip": lambda f, word, _: _one_of("chip", f.table.layout.boards, word),
     "pin": lambda f, word, _: _one_of("pin", f.table.layout.pins, word),
     "key": lambda _f, word, _: _one_of("key", KEYS, word),
     "seat": _whole(0, SEATS),
@@ -227,30 +227,30 @@ def _firmware(f: Faults, a: list[str]) -> None:
     device.image = plain + CHANGED if _on(a, 1) else plain
 
 
-# --- chips on the bus --------------------------------------------------------------------------
+# --- boards on the bus --------------------------------------------------------------------------
 
 FOR_EVER: Final = 1 << 60
 
 
 def _nak(f: Faults, a: list[str]) -> None:
-    faults = f.table.bus.faults[f.chip_faults(a[0])]
+    faults = f.table.bus.faults[f.board_faults(a[0])]
     faults.nak_next = 0 if not _on(a, 1) else _number(a, 1, FOR_EVER)
 
 
 def _stale(f: Faults, a: list[str]) -> None:
-    f.table.bus.faults[f.chip_faults(a[0])].stale_next = _number(a, 1, 1)
+    f.table.bus.faults[f.board_faults(a[0])].stale_next = _number(a, 1, 1)
 
 
 def _brownout(f: Faults, a: list[str]) -> None:
-    address = f.chip_faults(a[0])
+    address = f.board_faults(a[0])
     if a[0] == "acceptors" and f.table.acceptors is not None:
-        f.table.acceptors.power_up()  # one supply: the acceptors start anew with their chip
+        f.table.acceptors.power_up()  # one supply: the acceptors start anew with their board
     else:
-        f.table.bus.chips[address].power_cycle()
+        f.table.bus.boards[address].power_cycle()
 
 
 def _absent(f: Faults, a: list[str]) -> None:
-    f.table.bus.faults[f.chip_faults(a[0])].absent = _on(a, 1)
+    f.table.bus.faults[f.board_faults(a[0])].absent = _on(a, 1)
 
 
 def _stuck(f: Faults, a: list[str]) -> None:
@@ -258,10 +258,10 @@ def _stuck(f: Faults, a: list[str]) -> None:
 
 
 def _display(f: Faults, name: str) -> Ht16k33 | Hd44780:
-    chip = f.table.bus.chips[f.chip_faults(name)]
-    if not isinstance(chip, Ht16k33 | Hd44780):
+    board = f.table.bus.boards[f.board_faults(name)]
+    if not isinstance(board, Ht16k33 | Hd44780):
         raise FaultError(f"{name!r}: not a display")
-    return chip
+    return board
 
 
 def _dead(f: Faults, a: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 SEATS: Final = 7
 LINE_KINDS: Final = ("feig", "cdp-shoe", "cdp-shuffler", "alpha")
-CHIPS: Final = (
+BOARDS: Final = (
     "keys-1", "keys-2", "sensors", "acceptors", "lamps-1", "lamps-2",
     "prompt", "meter-1", "meter-2", "meter-3", "magic",
 )  # fmt: skip
@@ -41,7 +41,7 @@ class Layout:
     name: str
     seats: int
     lines: tuple[Wired, ...]
-    chips: dict[str, int]
+    boards: dict[str, int]
     pins: dict[str, int]
     throttled: str = ""
 
@@ -88,7 +88,7 @@ def read(document: dict[str, Any], source: str) -> Layout:
     names = [line.name for line in lines]
     for name in {n for n in names if names.count(n) > 1}:
         wrong("line.name", name, "a name used once")
-    chips = _addresses(document, "chips", CHIPS, 0x77, wrong)
+    boards = _addresses(document, "chips", BOARDS, 0x77, wrong)
     pins = _addresses(document, "pins", PINS, 27, wrong)
     _unique_spots(lines, wrong)
     seats = table.get("seats", 7)
@@ -98,7 +98,7 @@ def read(document: dict[str, Any], source: str) -> Layout:
     if problems:
         raise LayoutError("\n".join(problems))
     return Layout(
-        str(table.get("name", "table")), seats, tuple(lines), chips, pins,
+        str(table.get("name", "table")), seats, tuple(lines), boards, pins,
         str(transport.get("throttled", "")),
     )  # fmt: skip
 

@@ -45,18 +45,18 @@ class SimTable:
         self.sign: AlphaSign | None = None
         for wired in layout.lines:
             self.lines[wired.name] = Line(wired.name, self._device(wired), self.clock, self.rng)
-        self.chips: dict[str, Mcp23017 | Ht16k33 | Hd44780] = {}
-        for name, address in layout.chips.items():
-            chip = self._chip(name)
-            self.chips[name] = chip
-            self.bus.add(address, chip)
-            if isinstance(chip, Mcp23017):
-                chip.on_interrupt = self._interrupt
+        self.boards: dict[str, Mcp23017 | Ht16k33 | Hd44780] = {}
+        for name, address in layout.boards.items():
+            board = self._board(name)
+            self.boards[name] = board
+            self.bus.add(address, board)
+            if isinstance(board, Mcp23017):
+                board.on_interrupt = self._interrupt
         for name, number in layout.pins.items():
             self.pins.levels[number] = IDLE_LEVELS[name]
         self.keyboard = Keyboard(self._expander("keys-1"), self._expander("keys-2"), self.clock)
         self.acceptors: Acceptors | None = None
-        if "sensors" in self.chips and "acceptors" in self.chips:
+        if "sensors" in self.boards and "acceptors" in self.boards:
             sensors, acceptors = self._expander("sensors"), self._expander("acceptors")
             self.acceptors = Acceptors(sensors, acceptors, self.clock)
 
@@ -64,19 +64,19 @@ class SimTable:
 
     def prompt(self) -> list[str]:
         """The four lines as the dealer reads them."""
-        chip = self.chips.get("prompt")
-        return chip.lines() if isinstance(chip, Hd44780) else [""] * 4
+        board = self.boards.get("prompt")
+        return board.lines() if isinstance(board, Hd44780) else [""] * 4
 
     def lamps(self) -> list[str]:
         return lamp_states(self._expander("lamps-1"), self._expander("lamps-2"))
 
     def meter(self) -> str:
-        modules = [self.chips.get(f"meter-{n}") for n in (1, 2, 3)]
+        modules = [self.boards.get(f"meter-{n}") for n in (1, 2, 3)]
         return segments_text([m for m in modules if isinstance(m, Ht16k33)])
 
     def magic(self) -> str | None:
-        chip = self.chips.get("magic")
-        return matrix_card(chip) if isinstance(chip, Ht16k33) else None
+        board = self.boards.get("magic")
+        return matrix_card(board) if isinstance(board, Ht16k33) else None
 
     def look(self) -> dict[str, object]:
         """Everything a person at the table could see; cards face down stay face down."""
@@ -101,11 +101,11 @@ class SimTable:
         }
 
     def counts(self) -> dict[str, int]:
-        """What the devices have answered since the start, by line and chip: frames, messages on
+        """What the devices have answered since the start, by line and board: frames, messages on
         the bus, readings of a pin."""
         return {
             **{name: line.sent_frames for name, line in self.lines.items()},
-            **{name: self.bus.messages[at] for name, at in self.layout.chips.items()},
+            **{name: self.bus.messages[at] for name, at in self.layout.boards.items()},
             "pins": self.pins.reads,
         }
 
@@ -133,7 +133,7 @@ class SimTable:
                 self.sign = AlphaSign(self.rng)
                 return self.sign
 
-    def _chip(self, name: str) -> Mcp23017 | Ht16k33 | Hd44780:
+    def _board(self, name: str) -> Mcp23017 | Ht16k33 | Hd44780:
         if name == "prompt":
             return Hd44780(self.rng)
         if name == "magic" or name.startswith("meter"):
@@ -141,14 +141,14 @@ class SimTable:
         return Mcp23017()
 
     def _expander(self, name: str) -> Mcp23017:
-        chip = self.chips.get(name)
-        return chip if isinstance(chip, Mcp23017) else Mcp23017()
+        board = self.boards.get(name)
+        return board if isinstance(board, Mcp23017) else Mcp23017()
 
     def _interrupt(self) -> None:
         """The expanders' open-drain lines are one wire, low while any of them wants to be read."""
         if "expander_int" in self.layout.pins:
-            chips = (c for c in self.chips.values() if isinstance(c, Mcp23017))
-            self.drive_pin("expander_int", not any(chip.interrupt for chip in chips))
+            boards = (c for c in self.boards.values() if isinstance(c, Mcp23017))
+            self.drive_pin("expander_int", not any(board.interrupt for board in boards))
 
     def _tags(self, wired: Wired, mux: int, output: int) -> list[bytes]:
         place = wired.antennas.get((mux, output))

@@ -193,7 +193,7 @@ def _put_together(
     writer.changing, writer.decks = changing, Decks.restored(kept.deckwatch)
     writer.chosen, writer.test.left_on = taken, kept.testing
     writer.meters = frozenset(
-        (*(name for name in config.layout.chips if name.startswith("meter-")),
+        (*(name for name in config.layout.boards if name.startswith("meter-")),
          *(line.name for line in config.layout.lines if line.kind == "alpha")),
     )  # fmt: skip
     writer.hearing = hearing_of(config, journal, kept.receipt)

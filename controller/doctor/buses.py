@@ -27,7 +27,7 @@ Load = Callable[[str], object]
 
 def buses(machine: Machine, layout: TableLayout, load: Load = import_module) -> Iterator[Trouble]:
     transport = layout.transport
-    if layout.chips and transport.bus == "smbus2.SMBus":
+    if layout.boards and transport.bus == "smbus2.SMBus":
         bus = transport.bus_argument
         if not machine.is_there(bus):
             yield Trouble(NO_BUS, "I2C", "stopped", _missing(machine, bus))

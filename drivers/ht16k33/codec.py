@@ -1,4 +1,4 @@
-"""HT16K33: from an ordered text or card to sixteen bytes of memory, and the chip's batches.
+"""HT16K33: from an ordered text or card to sixteen bytes of memory, and the board's batches.
 
 Pure. Knows no time and no retries; the machine is in ``display.py``. Source:
 docs/protocols/ht16k33.md, sections 1 to 4.
@@ -32,7 +32,7 @@ _BY_SEGMENTS: Final = {segments: character for character, segments in SEGMENTS.i
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What one chip is to show, as memory and as text; ``fault`` if the order could not be met."""
+    """What one board is to show, as memory and as text; ``fault`` if the order could not be met."""
 
     ram: bytes
     content: str

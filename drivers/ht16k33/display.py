@@ -1,4 +1,4 @@
-"""HT16K33: writing, reading back, lighting and repairing one chip, as a pure machine.
+"""HT16K33: writing, reading back, lighting and repairing one board, as a pure machine.
 
 It takes frames from ``codec.py`` and does no I/O. A content counts as shown when the memory was
 read back right and the display-on command after it was acknowledged. It never lights a memory it
@@ -23,7 +23,7 @@ from drivers.ht16k33.codec import (
 )
 
 VERIFY_EVERY_US: Final = 800 * MS
-"""Below a second by what three tries take, so that a lost chip is UNKNOWN within one."""
+"""Below a second by what three tries take, so that a lost board is UNKNOWN within one."""
 RETRY_US: Final = 20 * MS
 REWRITES: Final = 3
 
@@ -40,7 +40,7 @@ class _Batch(Enum):
 
 
 class Ht16k33Display(BoardDisplay):
-    """One chip. Subclasses turn orders into frames and hand them to ``show``."""
+    """One board. Subclasses turn orders into frames and hand them to ``show``."""
 
     no_answer = NO_ANSWER
     lost_with_bus = BUS_LOST
@@ -65,7 +65,7 @@ class Ht16k33Display(BoardDisplay):
         self._confirmed = None
         if self._next is not _Batch.BLANK:
             self._next = _Batch.WRITE
-        # A chip that is absent or bad keeps its slower pace: its next try writes the new content.
+        # A board that is absent or bad keeps its slower pace: its next try writes the new content.
         if self._bus_failures == 0 and self._mismatches == 0:
             self._due_us = now_us
         return []

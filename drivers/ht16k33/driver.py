@@ -1,4 +1,4 @@
-"""The jackpot meter's modules and the magic card, each a chip of its own on the bus.
+"""The jackpot meter's modules and the magic card, each a board of its own on the bus.
 
 They only choose what to show; ``display.py`` shows it. Source: docs/protocols/ht16k33.md.
 """

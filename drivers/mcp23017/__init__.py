@@ -1,6 +1,6 @@
 """MCP23017 expanders: the dealer's keys, sensors and credit acceptors, lamps."""
 
-from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver, credit_chips
+from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver, credit_boards
 from drivers.mcp23017.keys import KEYS_1, KEYS_2, KeysDriver
 from drivers.mcp23017.lamps import LAMPS_1, LAMPS_2, LampsDriver
 
@@ -13,5 +13,5 @@ __all__ = [
     "KeysDriver",
     "LampsDriver",
     "SensorsDriver",
-    "credit_chips",
+    "credit_boards",
 ]

@@ -1,4 +1,4 @@
-"""Progressive sensors, credit lines and credit acceptors: two chips, one desk.
+"""Progressive sensors, credit lines and credit acceptors: two boards, one desk.
 
 The drivers poll and write; what a level means for a credit is decided in ``desk.py``. Source:
 docs/protocols/mcp23017.md sections 6 and 8.
@@ -27,10 +27,10 @@ FIRST_LINE: Final = 8
 """B0 is seat 1's credit line; A0 its progressive sensor."""
 
 
-def credit_chips(
+def credit_boards(
     sensors: tuple[str, int], acceptors: tuple[str, int]
 ) -> tuple[SensorsDriver, AcceptorsDriver]:
-    """Both drivers over one desk; each chip as (name, address)."""
+    """Both drivers over one desk; each board as (name, address)."""
     desk = CreditDesk(acceptors[0])
     return SensorsDriver(*sensors, desk), AcceptorsDriver(*acceptors, desk)
 
@@ -40,34 +40,34 @@ class SensorsDriver:
         self.name = name
         self.address = address
         self._desk = desk
-        self._chip = Expander(name, address, INPUTS, INPUT_PERIOD_US)
+        self._board = Expander(name, address, INPUTS, INPUT_PERIOD_US)
         self._levels = Debouncer(INPUTS.inputs)
-        self.counters = self._chip.counters
+        self.counters = self._board.counters
 
     @property
     def wake_us(self) -> int:
-        return self._chip.due_us
+        return self._board.due_us
 
-    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all chips)
-        return self._chip.plan()
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
+        return self._board.plan()
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
-        return self._take(self._chip.finish(outcome, now_us), now_us)
+        return self._take(self._board.finish(outcome, now_us), now_us)
 
     def order(self, order: Order, now_us: int) -> list[object]:  # noqa: ARG002
         return []
 
     def bus_lost(self, why: str, now_us: int) -> list[object]:
-        return self._take(self._chip.lose(why, now_us), now_us)
+        return self._take(self._board.lose(why, now_us), now_us)
 
     def nudge(self, now_us: int) -> None:
-        self._chip.nudge(now_us)
+        self._board.nudge(now_us)
 
     def _take(self, polled: Polled, now_us: int) -> list[object]:
         if polled.forgot:
             self._levels.forget()
             self._desk.lines_lost()
-        readings = self._chip.health(now_us)
+        readings = self._board.health(now_us)
         if polled.block is None:
             return readings
         for level in self._levels.sample(polled.block.gpio, now_us):
@@ -77,7 +77,7 @@ class SensorsDriver:
                 name = f"progressive seat {level.pin + 1}"
                 readings.append(SwitchRead(self.name, name, level.on, now_us))
         if self._levels.pending:
-            self._chip.hurry(now_us + CONFIRM_US)
+            self._board.hurry(now_us + CONFIRM_US)
         return readings + self._desk.settle(now_us)
 
 
@@ -89,29 +89,29 @@ class AcceptorsDriver:
         self.name = name
         self.address = address
         self._desk = desk
-        self._chip = Expander(name, address, OUTPUTS, INPUT_PERIOD_US, desk.counters)
+        self._board = Expander(name, address, OUTPUTS, INPUT_PERIOD_US, desk.counters)
         self._note: Fault | None = None
         """Said beside the first READY."""
         self._said_ready = False
-        self.counters = self._chip.counters
+        self.counters = self._board.counters
 
     @property
     def wake_us(self) -> int:
-        # What the desk wants changes with the other chip's lines: then it is due at once.
-        if self._chip.calm and self._desk.latch != self._chip.wanted:
+        # What the desk wants changes with the other board's lines: then it is due at once.
+        if self._board.calm and self._desk.latch != self._board.wanted:
             return 0
-        return self._chip.due_us
+        return self._board.due_us
 
     def plan(self, now_us: int) -> tuple[BusOp, ...]:
-        if self._chip.phase is not Phase.SEARCH:
-            self._chip.want(self._desk.latch, now_us)
+        if self._board.phase is not Phase.SEARCH:
+            self._board.want(self._desk.latch, now_us)
             self._desk.sent()
-        return self._chip.plan()
+        return self._board.plan()
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
         busy = self._desk.busy
-        self._chip.period_us = INPUT_PERIOD_US if busy else OUTPUT_PERIOD_US
-        return self._take(self._chip.finish(outcome, now_us), now_us)
+        self._board.period_us = INPUT_PERIOD_US if busy else OUTPUT_PERIOD_US
+        return self._take(self._board.finish(outcome, now_us), now_us)
 
     def order(self, order: Order, now_us: int) -> list[object]:
         match order:
@@ -126,7 +126,7 @@ class AcceptorsDriver:
         return []
 
     def bus_lost(self, why: str, now_us: int) -> list[object]:
-        return self._take(self._chip.lose(why, now_us), now_us)
+        return self._take(self._board.lose(why, now_us), now_us)
 
     def _take(self, polled: Polled, now_us: int) -> list[object]:
         if polled.lost:
@@ -143,10 +143,10 @@ class AcceptorsDriver:
 
     def _health(self, now_us: int) -> list[object]:
         trouble = self._desk.trouble(now_us)
-        well = self._chip.known and self._chip.fault is None and trouble is None
+        well = self._board.known and self._board.fault is None and trouble is None
         if well and self._desk.settled:
             self._said_ready = True
-            return self._chip.reporter.report(DeviceState.READY, self._note, now_us)
+            return self._board.reporter.report(DeviceState.READY, self._note, now_us)
         if self._said_ready:
             self._note = None
-        return self._chip.health(now_us, trouble, ready=False)
+        return self._board.health(now_us, trouble, ready=False)

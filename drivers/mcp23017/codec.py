@@ -18,7 +18,7 @@ DEFVAL: Final = 0x06
 IOCON: Final = 0x0A
 OLAT: Final = 0x14
 REGISTERS: Final = 22
-"""00 to 15: one block read holds the whole chip."""
+"""00 to 15: one block read holds the whole board."""
 
 IOCON_VALUE: Final = 0x44
 """MIRROR and open drain; BANK and SEQOP at 0, or no block could be read."""
@@ -59,7 +59,7 @@ class Block:
 
 
 def next_sequence(sequence: int) -> int:
-    """1 to 255 and round again: 0 is what a chip holds that nobody has spoken to."""
+    """1 to 255 and round again: 0 is what a board holds that nobody has spoken to."""
     return sequence % 255 + 1
 
 
@@ -107,7 +107,7 @@ def configure(config: Config, address: int, sequence: int, latch: int) -> tuple[
 
 
 def poll(address: int, sequence: int, latch: int | None) -> tuple[BusOp, ...]:
-    """``latch``: what to write first, None while the chip holds it already."""
+    """``latch``: what to write first, None while the board holds it already."""
     write = () if latch is None else (WriteBlock(OLAT, _pair(latch)),)
     return (
         *write,
@@ -156,7 +156,7 @@ def pin_names(pins: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found: ``kept`` if the chip still holds our configuration and its latch."""
+    """What a search found: ``kept`` if the board still holds our configuration and its latch."""
 
     kept: bool
     olat: int

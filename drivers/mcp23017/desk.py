@@ -1,6 +1,6 @@
 """The credit desk: seven handshakes between acceptors and host, told by levels alone.
 
-It ties two chips together: the credit lines come from ``sensors``, acknowledge and enable go to
+It ties two boards together: the credit lines come from ``sensors``, acknowledge and enable go to
 ``acceptors``. It never counts an edge, never acknowledges a chip whose line it does not know, and
 says nothing rather than guess. Source: docs/protocols/mcp23017.md section 8.
 """
@@ -32,7 +32,7 @@ class Step(Enum):
     ACKNOWLEDGED = "acknowledged"
     """The credit is on disk; the acceptor is to drop the chip."""
     DROPPED = "dropped"
-    """The line fell; the next good block of the acceptors' chip proves why."""
+    """The line fell; the next good block of the acceptors' board proves why."""
     TAKEN = "taken"
     """Reported; acknowledge stays until that is on disk."""
     DOUBT = "doubt"
@@ -60,7 +60,7 @@ class Seat:
     held: bool = False
     """A good block showed the acknowledgement in the latch."""
     shaken: bool = False
-    """The chip lost its registers after that: the latch proves nothing for this handshake."""
+    """The board lost its registers after that: the latch proves nothing for this handshake."""
     since_us: int = 0
     """When the acceptor was first bound to let go of its line."""
     not_before_us: int = 0
@@ -90,11 +90,11 @@ class CreditDesk:
         self.adopted = False
         self._was_settled = False
         self.kept = False
-        """The acceptors' chip still held its latch when the driver started."""
+        """The acceptors' board still held its latch when the driver started."""
         self.settled = False
         """Every seat's step is known; READY may be said."""
 
-    # --- what the acceptors' chip should hold ---------------------------------------------------
+    # --- what the acceptors' board should hold ---------------------------------------------------
 
     @property
     def latch(self) -> int:
@@ -109,13 +109,13 @@ class CreditDesk:
 
     @property
     def busy(self) -> bool:
-        """A handshake is on its way, or the start is: the chips are to be polled often."""
+        """A handshake is on its way, or the start is: the boards are to be polled often."""
         return not self.settled or any(seat.step is not Step.IDLE for seat in self._seats)
 
     # --- what comes in --------------------------------------------------------------------------
 
     def adopt(self, olat: int, *, kept: bool) -> None:
-        """What the acceptors' chip held when the driver started; 0 if it lost its registers."""
+        """What the acceptors' board held when the driver started; 0 if it lost its registers."""
         if self.adopted:
             return
         self.adopted = True
@@ -206,7 +206,7 @@ class CreditDesk:
                 seat.sent = True
 
     def held(self, olat: int, now_us: int) -> list[object]:
-        """A good block of the acceptors' chip: it holds this latch, and held it since the last."""
+        """A good block of the acceptors' board: it holds this latch, and held it since the last."""
         self._obeys |= olat >> ENABLE_SHIFT & ALL
         readings: list[object] = []
         for seat in self._seats:

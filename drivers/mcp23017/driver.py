@@ -26,7 +26,7 @@ from drivers.mcp23017.codec import LOST, Block, Config, Found
 
 INPUT_PERIOD_US: Final = 50 * MS
 OUTPUT_PERIOD_US: Final = 500 * MS
-"""Read back often enough that a chip that went silent is unknown within a second."""
+"""Read back often enough that a board that went silent is unknown within a second."""
 CONFIRM_US: Final = 20 * MS
 RETRY_US: Final = 10 * MS
 RETRIES: Final = 3
@@ -48,7 +48,7 @@ class Polled:
     block: Block | None = None
     """Taken: every register is as it must be."""
     found: Found | None = None
-    """The search is over; the owner may choose the latch before the chip is configured."""
+    """The search is over; the owner may choose the latch before the board is configured."""
     forgot: bool = False
     """Levels of before count no more: lost registers, or unknown for too long."""
     lost: bool = False
@@ -70,7 +70,7 @@ class Expander:
     due_us: int = 0
     phase: Phase = Phase.SEARCH
     fault: Fault | None = None
-    """Why the chip is degraded or unknown; None while its blocks are good."""
+    """Why the board is degraded or unknown; None while its blocks are good."""
     known: bool = False
     """A good block came, and not too long ago."""
     _sequence: int = 0
@@ -95,7 +95,7 @@ class Expander:
 
     @property
     def settled(self) -> bool:
-        """The chip is known to hold the latch that is wanted."""
+        """The board is known to hold the latch that is wanted."""
         return self.known and self._verified == self.wanted
 
     def want(self, latch: int, now_us: int) -> None:
@@ -172,7 +172,7 @@ class Expander:
             return NOTHING
         self.fault = fault
         if fault.code in ("E-EXP-004", "E-EXP-005"):
-            # Every other register is right: the chip is there, a part of it does not work.
+            # Every other register is right: the board is there, a part of it does not work.
             self.phase = Phase.POLL
             self.known = True
             self._good_us = now_us
@@ -199,7 +199,7 @@ class Expander:
         return Polled(forgot=was_known)
 
     def lose(self, why: str, now_us: int) -> Polled:
-        """The bus is gone, and everything the chip said with it."""
+        """The bus is gone, and everything the board said with it."""
         self.counters["E-EXP-006"] += 1
         self.fault = Fault("E-EXP-006", why)
         self._verified = None
@@ -211,7 +211,7 @@ class Expander:
     def health(
         self, now_us: int, trouble: Fault | None = None, *, ready: bool = True
     ) -> list[object]:
-        """The state, if it is news. ``trouble`` of the owner degrades a chip that is well."""
+        """The state, if it is news. ``trouble`` of the owner degrades a board that is well."""
         if not self.known:
             if self.fault is None:
                 return []

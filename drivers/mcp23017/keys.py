@@ -1,4 +1,4 @@
-"""The dealer's keys: fourteen per chip, each press reported once.
+"""The dealer's keys: fourteen per board, each press reported once.
 
 Levels only: a key counts when two polls in a row say so. Which keys mean what is for the table.
 Source: docs/protocols/mcp23017.md section 6 and docs/protocols/console.md section 2.
@@ -29,33 +29,33 @@ AT_ONCE: Final = 2
 class KeysDriver:
     def __init__(self, name: str, address: int, caps: tuple[str, ...]) -> None:
         if len(caps) != len(PINS):
-            raise ValueError(f"{name}: {len(caps)} key caps, a chip has {len(PINS)}")
+            raise ValueError(f"{name}: {len(caps)} key caps, a board has {len(PINS)}")
         self.name = name
         self.address = address
         self._caps = dict(zip(PINS, caps, strict=True))
-        self._chip = Expander(name, address, INPUTS, INPUT_PERIOD_US)
+        self._board = Expander(name, address, INPUTS, INPUT_PERIOD_US)
         self._levels = Debouncer(INPUTS.inputs)
         self._stuck = False
-        self.counters = self._chip.counters
+        self.counters = self._board.counters
 
     @property
     def wake_us(self) -> int:
-        return self._chip.due_us
+        return self._board.due_us
 
-    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all chips)
-        return self._chip.plan()
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
+        return self._board.plan()
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
-        return self._take(self._chip.finish(outcome, now_us), now_us)
+        return self._take(self._board.finish(outcome, now_us), now_us)
 
     def order(self, order: Order, now_us: int) -> list[object]:  # noqa: ARG002
         return []
 
     def bus_lost(self, why: str, now_us: int) -> list[object]:
-        return self._take(self._chip.lose(why, now_us), now_us)
+        return self._take(self._board.lose(why, now_us), now_us)
 
     def nudge(self, now_us: int) -> None:
-        self._chip.nudge(now_us)
+        self._board.nudge(now_us)
 
     def _take(self, polled: Polled, now_us: int) -> list[object]:
         presses: list[object] = []
@@ -65,12 +65,12 @@ class KeysDriver:
         if polled.block is not None:
             presses = self._pressed(self._levels.sample(polled.block.gpio, now_us), now_us)
             if self._levels.pending:
-                self._chip.hurry(now_us + CONFIRM_US)
+                self._board.hurry(now_us + CONFIRM_US)
         trouble = None
         if self._stuck:
             down = [cap for pin, cap in self._caps.items() if self._levels.on >> pin & 1]
             trouble = Fault("E-KEY-001", f"keys down at once: {' '.join(down)}")
-        return [*self._chip.health(now_us, trouble), *presses]
+        return [*self._board.health(now_us, trouble), *presses]
 
     def _pressed(self, levels: list[Level], now_us: int) -> list[object]:
         self._stuck = self._levels.on.bit_count() > AT_ONCE

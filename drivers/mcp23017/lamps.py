@@ -1,4 +1,4 @@
-"""Seat lamps, beacon and buzzer: one latch per chip, written, read back, said to be shown.
+"""Seat lamps, beacon and buzzer: one latch per board, written, read back, said to be shown.
 
 The board blinks by itself, so what is shown is a steady register value. Source:
 docs/protocols/mcp23017.md section 7 and docs/protocols/console.md section 3.
@@ -59,20 +59,20 @@ class LampsDriver:
         self.address = address
         self._seats = seats
         self._signals = signals
-        self._chip = Expander(name, address, OUTPUTS, OUTPUT_PERIOD_US)
+        self._board = Expander(name, address, OUTPUTS, OUTPUT_PERIOD_US)
         self._content: str | None = None
         self._shown: str | None = None
-        self.counters = self._chip.counters
+        self.counters = self._board.counters
 
     @property
     def wake_us(self) -> int:
-        return self._chip.due_us
+        return self._board.due_us
 
-    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all chips)
-        return self._chip.plan()
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
+        return self._board.plan()
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
-        return self._take(self._chip.finish(outcome, now_us), now_us)
+        return self._take(self._board.finish(outcome, now_us), now_us)
 
     def order(self, order: Order, now_us: int) -> list[object]:
         if not isinstance(order, ShowLamps):
@@ -81,22 +81,22 @@ class LampsDriver:
             self.counters["orders refused"] += 1
             return []
         self._content = content_of(order, self._seats, signals=self._signals)
-        self._chip.want(latch_of(order, self._seats, signals=self._signals), now_us)
+        self._board.want(latch_of(order, self._seats, signals=self._signals), now_us)
         if self._content != self._shown:
-            self._chip.hurry(now_us)
+            self._board.hurry(now_us)
         return []
 
     def bus_lost(self, why: str, now_us: int) -> list[object]:
-        return self._take(self._chip.lose(why, now_us), now_us)
+        return self._take(self._board.lose(why, now_us), now_us)
 
     def _take(self, polled: Polled, now_us: int) -> list[object]:
         if polled.found is not None and self._content is None:
             # Nobody ordered anything yet: the lamps stay as the run before left them.
-            self._chip.wanted = polled.found.olat
+            self._board.wanted = polled.found.olat
         if polled.forgot or polled.lost:
             self._shown = None
-        readings = self._chip.health(now_us)
-        if polled.block is not None and self._chip.settled and self._content != self._shown:
+        readings = self._board.health(now_us)
+        if polled.block is not None and self._board.settled and self._content != self._shown:
             self._shown = self._content
             if self._content is not None:
                 readings.append(Shown(self.name, self._content, now_us))

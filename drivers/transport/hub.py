@@ -60,7 +60,7 @@ class Hub:
 
     def start(self) -> None:
         transport = self.layout.transport
-        if self.layout.chips:
+        if self.layout.boards:
             machine = self.rig.hand_over_bus()
             self._bus = BusThread(machine, transport.bus, transport.bus_argument, self.run)
             self._look_at_bus()

@@ -39,7 +39,7 @@ from drivers.orders import Order
 from drivers.transport.clock import now_us
 
 GRID_US: Final = 10_000
-"""Batches wait for a common time, so that one wake-up serves several chips. Orders do not wait."""
+"""Batches wait for a common time, so that one wake-up serves several boards. Orders do not wait."""
 LONGEST_US: Final = 1_000_000
 PLAIN_I2C: Final = 0x1
 """I2C_FUNC_I2C: the adapter takes transactions of several messages."""
@@ -52,7 +52,7 @@ MOST_HANGING: Final = 4
 GONE: Final = frozenset(
     (EBADF, ECONNREFUSED, ECONNRESET, ENODEV, ENOENT, ENOTCONN, ENOTTY, EPIPE, ESHUTDOWN)
 )
-"""The adapter or its driver went away: what a chip on a bus that works never causes."""
+"""The adapter or its driver went away: what a board on a bus that works never causes."""
 MOST_MESSAGES: Final = 42
 """I2C_RDWR_IOCTL_MAX_MSGS: what the kernel takes at once."""
 
@@ -122,7 +122,7 @@ class Runner:
         """Some adapters (BCM2835) take one read in a transaction, and only as its last message."""
 
     def run(self, address: int, ops: Sequence[BusOp]) -> Outcome:
-        """One chip's operations, in order, up to the first that fails."""
+        """One board's operations, in order, up to the first that fails."""
         inner_read = any(isinstance(op, ReadByte | ReadBlock) for op in ops[:-1])
         if self._joins_reads if inner_read else self._joins:
             try:
@@ -259,8 +259,8 @@ class BusThread:
             with suppress(queue.Empty):
                 wakes.get(timeout=max(wait_us, 0) / 1_000_000)
             return True
-        chip, ops = batch
-        outcome = bus.run(chip.address, ops)
+        board, ops = batch
+        outcome = bus.run(board.address, ops)
         with self._lock:
             # For a thread that was given up this is an outcome too late: counted, and no more.
             readings = machine.finished(outcome, now_us(), number)

@@ -19,7 +19,7 @@ DIGITS: Final = 4
 
 
 class Ht16k33:
-    """The chip. ``dead``: it acknowledges, its memory does not change and nothing is lit.
+    """The board. ``dead``: it acknowledges, its memory does not change and nothing is lit.
     ``dark``: its memory is right, and nothing is lit."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -59,7 +59,7 @@ class Ht16k33:
 
     def read(self, length: int) -> bytes:
         if self._keys:
-            return bytes(length)  # no keys hang on these chips: none is down, no INT flag
+            return bytes(length)  # no keys hang on these boards: none is down, no INT flag
         out = bytearray()
         for _ in range(length):
             out.append(self.memory[self._address])

@@ -13,23 +13,25 @@ _ROWS: Final = (
     (1, A, ("OPEN", "CLOSE", "COMM1", "COMM2", "RIDE", "BACK", "FOLD")),
     (1, B, ("PLAY", "HANDLED", "SHOW", "PAID", "END", "VOID", "CALL")),
 )
-KEYS: Final = {key: (chip, port, bit) for chip, port, caps in _ROWS for bit, key in enumerate(caps)}
+KEYS: Final = {
+    key: (board, port, bit) for board, port, caps in _ROWS for bit, key in enumerate(caps)
+}
 """Key cap to (expander, port, bit)."""
 
 
 class Keyboard:
     def __init__(self, keys1: Mcp23017, keys2: Mcp23017, clock: Clock) -> None:
-        self._chips = (keys1, keys2)
+        self._boards = (keys1, keys2)
         self._clock = clock
 
     def down(self, key: str) -> None:
         """The contact closes to ground."""
-        chip, port, bit = KEYS[key]
-        self._chips[chip].drive(port, bit, False)
+        board, port, bit = KEYS[key]
+        self._boards[board].drive(port, bit, False)
 
     def up(self, key: str) -> None:
-        chip, port, bit = KEYS[key]
-        self._chips[chip].release(port, bit)
+        board, port, bit = KEYS[key]
+        self._boards[board].release(port, bit)
 
     def press(self, key: str, held_us: int = 120 * MS) -> None:
         """Down now, up after a while."""

@@ -12,9 +12,9 @@ LAMPS: Final = {
 }  # fmt: skip
 
 
-def _lit(chip: Mcp23017, port: int) -> int:
+def _lit(board: Mcp23017, port: int) -> int:
     """A pin that is still an input drives no lamp."""
-    return chip.pins(port) & ~chip.peek(IODIR + port) & 0xFF
+    return board.pins(port) & ~board.peek(IODIR + port) & 0xFF
 
 
 def lamp_states(lamps1: Mcp23017, lamps2: Mcp23017) -> list[str]:

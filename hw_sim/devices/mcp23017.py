@@ -1,7 +1,7 @@
 """MCP23017: sixteen pins behind 22 registers (docs/protocols/mcp23017.md), IOCON.BANK = 0.
 
 Power-on: every pin an input, everything else zero. A brown-out brings that state back while the
-chip goes on acknowledging, which is why hosts must verify it.
+board goes on acknowledging, which is why hosts must verify it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Mcp23017:
 
     def _store(self, register: int, value: int) -> None:
         if register >= REGISTERS or register & 0x1E in (INTF, INTCAP):
-            return  # no such register, or one that only the chip writes
+            return  # no such register, or one that only the board writes
         port = register & 1
         before = self._inputs(port)
         match register & 0x1E:

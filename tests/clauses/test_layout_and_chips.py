@@ -53,7 +53,7 @@ def test_mbs3_2_2_an_antenna_missing_from_the_map_is_named() -> None:
 def test_mega_2_2_every_seat_has_its_spots_and_an_acceptor() -> None:
     assert missing_spots(BOOKS["MEGA"], 7, places("mega") - {(7, "$")}) == [(7, "$")]
     layout = load(HERE / "tables" / "mega.toml")
-    assert {"sensors", "acceptors"} <= layout.chips.keys()
+    assert {"sensors", "acceptors"} <= layout.boards.keys()
 
 
 @pytest.mark.clause("NSW-2.2", "NSW-2.2.1.1", "NSW-D")

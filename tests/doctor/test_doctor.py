@@ -39,7 +39,7 @@ LAYOUT = TableLayout(
         LineLayout("chips-1", "feig", "/dev/underfelt/chips-1"),
         LineLayout("shoe", "cdp-shoe", "/dev/underfelt/shoe"),
     ),
-    chips={"prompt": 0x27},
+    boards={"prompt": 0x27},
     pins={"door": 17},
 )
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from drivers.base import ChipDriver, Fault, StateReported
-from drivers.mcp23017 import KEYS_1, KeysDriver, codec, credit_chips
+from drivers.base import BoardDriver, Fault, StateReported
+from drivers.mcp23017 import KEYS_1, KeysDriver, codec, credit_boards
 from tests.drivers.mcp23017.model import Chip
 from tests.fuzz import mutate
 from tests.fuzz.tally import FRAMES, Bound, Broken, Tally, Target
@@ -104,7 +104,7 @@ def search_case(rng: Random, tally: Tally) -> None:
         tally[name, FORBIDDEN] += 1
 
 
-def _play(parts: list[tuple[ChipDriver, Chip]], now: int, until: int, said: list[object]) -> int:
+def _play(parts: list[tuple[BoardDriver, Chip]], now: int, until: int, said: list[object]) -> int:
     while True:
         driver, chip = min(parts, key=lambda part: part[0].wake_us)
         now = max(now + 500, driver.wake_us)
@@ -116,8 +116,8 @@ def _play(parts: list[tuple[ChipDriver, Chip]], now: int, until: int, said: list
 def one_block_case(rng: Random, tally: Tally) -> None:
     """Exactly one block of a table at rest is spoiled, at any moment after the start."""
     keys = KeysDriver("keys-1", 0x20, KEYS_1)
-    sensors, acceptors = credit_chips(("sensors", 0x22), ("acceptors", 0x23))
-    parts: list[tuple[ChipDriver, Chip]] = [(keys, Chip()), (sensors, Chip()), (acceptors, Chip())]
+    sensors, acceptors = credit_boards(("sensors", 0x22), ("acceptors", 0x23))
+    parts: list[tuple[BoardDriver, Chip]] = [(keys, Chip()), (sensors, Chip()), (acceptors, Chip())]
     down = 1 << rng.randrange(7) if rng.random() < 0.3 else 0
     parts[0][1].low = down
     parts[1][1].low = rng.getrandbits(7)  # progressive sensors as they are; no credit line

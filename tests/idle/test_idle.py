@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.layout import CHIP_NAMES, OUR_KINDS, PIN_NAMES
+from drivers.layout import BOARD_NAMES, OUR_KINDS, PIN_NAMES
 from drivers.layout import load as load_layout
 from hw_sim.scenario import HERE
 from tests.idle.watched import SECOND, TABLES, IdleTable, watchdog_us
@@ -40,7 +40,7 @@ def test_a_timer_that_is_lost_starves_it_and_the_loops_are_named(table: IdleTabl
     assert len(table.gaps_us) - meals <= 3
     assert table.hungry_us > watchdog_us()
     late = table.pulse.watchdog.waiting_for(table.pulse.due_us(table.status), table.bench.now_us)
-    assert set(late) & set(table.bench.layout.chips)
+    assert set(late) & set(table.bench.layout.boards)
     assert set(late) & set(table.bench.rig.lines)
 
 
@@ -48,5 +48,5 @@ def test_these_tables_have_every_kind_of_device() -> None:
     kinds: set[str] = set()
     for layout in TABLES:
         found = load_layout(HERE / "tables" / f"{layout}.toml")
-        kinds |= {line.kind for line in found.lines} | set(found.chips) | set(found.pins)
-    assert kinds == OUR_KINDS | CHIP_NAMES | PIN_NAMES
+        kinds |= {line.kind for line in found.lines} | set(found.boards) | set(found.pins)
+    assert kinds == OUR_KINDS | BOARD_NAMES | PIN_NAMES

@@ -170,7 +170,7 @@ class Bench(VirtualTable):
 
     @property
     def devices(self) -> list[str]:
-        return [*self.rig.lines, *(chip.name for chip in self.rig.bus.chips), "pins", "supply"]
+        return [*self.rig.lines, *(chip.name for chip in self.rig.bus.boards), "pins", "supply"]
 
     def not_ready(self) -> dict[str, DeviceState | None]:
         states = {device: self.state(device) for device in self.devices}

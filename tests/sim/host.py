@@ -72,7 +72,7 @@ class Host:
     def play(self) -> None:
         self.virtual.start()
         self._orders(self.core.orders_now())
-        if "meter-1" in self.virtual.sim.chips:
+        if "meter-1" in self.virtual.sim.boards:
             self.meter(METER)
         self.director.start()
         clock = self.virtual.clock

@@ -90,7 +90,7 @@ class Live:
         return said is not None and said.state is state and code in (None, reason)
 
     def all_ready(self) -> bool:
-        lines = [*self.rig.lines, *(chip.name for chip in self.rig.bus.chips), "pins", "supply"]
+        lines = [*self.rig.lines, *(chip.name for chip in self.rig.bus.boards), "pins", "supply"]
         return all(self.is_in(device, READY) for device in lines)
 
     def work(self) -> dict[str, int]:
@@ -207,7 +207,7 @@ def test_a_write_that_is_stuck_never_stops_the_loop(run_dir: Path) -> None:
 
 def test_a_stuck_bus_hangs_its_thread_only(run_dir: Path) -> None:
     async def play(table: Live) -> None:
-        chips = [chip.name for chip in table.rig.bus.chips]
+        chips = [chip.name for chip in table.rig.bus.boards]
         await table.fault("stuck")
         await table.until(lambda: all(table.is_in(c, UNKNOWN) for c in chips), "still known")
         ticks = table.ticks

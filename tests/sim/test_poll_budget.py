@@ -71,7 +71,7 @@ def test_every_chip_is_polled_in_time(
     table: Watched, chips: tuple[str, ...], every_ms: int
 ) -> None:
     for chip in chips:
-        worst_us = table.worst_us(table.batches[table.layout.chips[chip]], 2 * SECOND)
+        worst_us = table.worst_us(table.batches[table.layout.boards[chip]], 2 * SECOND)
         assert worst_us <= every_ms * MS, (chip, worst_us)
 
 

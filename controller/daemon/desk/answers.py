@@ -43,7 +43,7 @@ def rows_of(reach: Reach) -> list[dict[str, Any]]:
     """Every device: its kind, state, and how often it was heard."""
     told, counters = reach.runtime.status.get("devices", {}), reach.verbs.counters()
     kinds = {line.name: line.kind for line in reach.config.layout.lines}
-    kinds |= dict.fromkeys(reach.config.layout.chips, "i2c")
+    kinds |= dict.fromkeys(reach.config.layout.boards, "i2c")
     nothing = {"state": "", "code": "", "detail": ""}
     return [
         {

@@ -95,7 +95,7 @@ class Trials:
 
     async def _lamps(self, _: Asked) -> Guided:
         config = self._reach.config
-        pictures = lamp_pictures(config.table.seats, tuple(config.layout.chips))
+        pictures = lamp_pictures(config.table.seats, tuple(config.layout.boards))
         return Walk("lamp walk", pictures, self._states())
 
     def _have(self) -> Displays:
@@ -107,7 +107,7 @@ class Trials:
         if book.magic_card is not None:
             shown.add(ShowMagicCard)
         signs = tuple(line.name for line in config.layout.lines if line.kind == "alpha")
-        return Displays(tuple(sorted(config.layout.chips)), signs, frozenset(shown))
+        return Displays(tuple(sorted(config.layout.boards)), signs, frozenset(shown))
 
     async def _displays(self, _: Asked) -> Guided:
         return Walk("display walk", display_pictures(self._have()), self._states())
@@ -116,7 +116,7 @@ class Trials:
         return Walk("sign test", sign_pictures(self._have()), self._states())
 
     async def _keys(self, _: Asked) -> Guided:
-        chips = self._reach.config.layout.chips
+        chips = self._reach.config.layout.boards
         caps = [cap for name, row in (("keys-1", KEYS_1), ("keys-2", KEYS_2)) for cap in row
                 if name in chips]  # fmt: skip
         return KeyTest(caps)

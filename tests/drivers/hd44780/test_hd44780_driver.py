@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.hypothesis_profile  # noqa: F401
-from drivers.base import BusDone, ChipDriver, DeviceState, StateReported
+from drivers.base import BoardDriver, BusDone, DeviceState, StateReported
 from drivers.hd44780 import codec
 from drivers.hd44780.driver import PromptDriver
 from drivers.orders import ShowMeter, ShowPrompt
@@ -45,7 +45,7 @@ def shown(out: list[object]) -> list[str]:
 
 
 def test_it_is_a_chip_driver() -> None:
-    driver: ChipDriver = PromptDriver("prompt", 0x3F)
+    driver: BoardDriver = PromptDriver("prompt", 0x3F)
     assert driver.address == 0x3F
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.hypothesis_profile  # noqa: F401
-from drivers.base import BusDone, BusFailed, ChipDriver, DeviceState, StateReported
+from drivers.base import BoardDriver, BusDone, BusFailed, DeviceState, StateReported
 from drivers.ht16k33.codec import card_frame
 from drivers.ht16k33.driver import MagicCardDriver, MeterDriver
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
@@ -42,8 +42,8 @@ def shown(out: list[object]) -> list[str]:
 
 
 def test_it_is_a_chip_driver() -> None:
-    driver: ChipDriver = MeterDriver("meter-1", 0x70, 0)
-    other: ChipDriver = MagicCardDriver("magic", 0x73)
+    driver: BoardDriver = MeterDriver("meter-1", 0x70, 0)
+    other: BoardDriver = MagicCardDriver("magic", 0x73)
     assert (driver.name, driver.address, other.address) == ("meter-1", 0x70, 0x73)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from drivers.base import DeviceState, StateReported
-from drivers.mcp23017 import AcceptorsDriver, SensorsDriver, credit_chips
+from drivers.mcp23017 import AcceptorsDriver, SensorsDriver, credit_boards
 from drivers.orders import AcknowledgeCredit, EnableAcceptors, Order, ReleaseCredit
 from drivers.readings import CreditOffered, CreditReturned, CreditTaken
 from tests.drivers.mcp23017.model import MS, Acceptor, Bench, Chip
@@ -39,7 +39,7 @@ class Floor:
         self.boot()
 
     def boot(self) -> None:
-        sensors, acceptors = credit_chips(("sensors", 0x22), ("acceptors", 0x23))
+        sensors, acceptors = credit_boards(("sensors", 0x22), ("acceptors", 0x23))
         self.sensors: SensorsDriver = sensors
         self.acceptors: AcceptorsDriver = acceptors
         self.bench = Bench(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from drivers.base import BusDone, BusFailed, BusOp, ChipDriver, ReadBlock, WriteBlock
+from drivers.base import BoardDriver, BusDone, BusFailed, BusOp, ReadBlock, WriteBlock
 
 T = TypeVar("T")
 MS = 1_000
@@ -121,7 +121,7 @@ class Acceptor:
 class Bench:
     """Drivers and their chips in virtual time, a millisecond at a time."""
 
-    parts: list[tuple[ChipDriver, Chip]]
+    parts: list[tuple[BoardDriver, Chip]]
     now_us: int = 5_000_000
     said: list[object] = field(default_factory=list)
 
