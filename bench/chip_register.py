@@ -19,11 +19,11 @@ from random import Random
 from time import perf_counter
 
 from bench.common import Measure, Target, interleaved, print_ratios, verdict, versions
-from controller.chips import edit
-from controller.chips.batch import Row
-from controller.chips.history import Stamp
-from controller.chips.register import Chip, ChipRegister
-from controller.chips.signing import SecretKey
+from controller.registers.chips import edit
+from controller.registers.chips.batch import Row
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.register import Chip, ChipRegister
+from controller.registers.keys import SecretKey
 
 LIMIT_MB = 40.0
 LIMIT_S = 2.0

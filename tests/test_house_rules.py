@@ -75,14 +75,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     # Keys are opened here for every command that needs them.
     "controller.config.keys": ("controller.config", "controller.history", "record.link.keys"),
-    "controller.staff": ("controller.staff", "controller.signed", "controller.rules", "nacl"),
-    "controller.signed": ("controller.signed", "controller.rules.errors", "nacl"),
-    "controller.chips": (
-        "controller.chips",
-        "controller.signed",
-        "controller.rules.errors",
-        "nacl",
-    ),
+    "controller.registers": ("controller.registers", "controller.rules.errors", "nacl"),
+    "controller.registers.staff": ("controller.registers", "controller.rules"),
     "controller.table": (
         "controller.table",
         "controller.history",

@@ -17,40 +17,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from controller.chips import bank
-from controller.chips.audit import difference, piles, story_of
-from controller.chips.batch import parse_uid, read_uid_list
-from controller.chips.errors import (
-    BatchError,
-    ChipError,
-    CreateError,
-    KeyFileError,
-    NotPermittedError,
-    Problem,
-    RegisterError,
-    UnreadableError,
-    WriteError,
-)
-from controller.chips.history import Stamp
-from controller.chips.layout import MAX_CHIPS, STATUSES, Status, uid_text
-from controller.chips.load import Loaded, load
-from controller.chips.register import ChipRegister
-from controller.chips.rollout import roll_out
-from controller.chips.signing import load_public, load_secret, make_keys
 from controller.commands import chips_text as say
 from controller.commands.io import Unreadable, read_lines
+from controller.registers.chips import bank
+from controller.registers.chips.audit import difference, piles, story_of
+from controller.registers.chips.batch import parse_uid, read_uid_list
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.layout import MAX_CHIPS, STATUSES, Status, uid_text
+from controller.registers.chips.load import Loaded, load
+from controller.registers.chips.register import ChipRegister
+from controller.registers.errors import (
+    BatchError,
+    Problem,
+    SignedError,
+    UnreadableError,
+)
+from controller.registers.keys import load_public, load_secret, make_keys
+from controller.registers.kinds import CHIPS
 from record.arguments import Arguments
 from record.words import did_you_mean
 
-EXITS: Final[dict[type[ChipError], int]] = {
-    RegisterError: os.EX_DATAERR,
-    BatchError: os.EX_DATAERR,
-    UnreadableError: os.EX_NOINPUT,
-    CreateError: os.EX_CANTCREAT,
-    WriteError: os.EX_IOERR,
-    NotPermittedError: os.EX_NOPERM,
-    KeyFileError: os.EX_CONFIG,
-}
 MAX_INPUT_BYTES: Final = 128 * MAX_CHIPS
 STATUS_WORDS: Final[dict[str, Status]] = {status.replace(" ", "-"): status for status in STATUSES}
 
@@ -90,12 +76,12 @@ def run(argv: list[str]) -> int:
     arguments = parser.parse_intermixed_args(argv[1:])
     try:
         code, row, said = act(parser, arguments)
-    except ChipError as error:
+    except SignedError as error:
         for problem in error.problems:
             print(f"{parser.prog}: {problem}", file=sys.stderr)
         if arguments.json:
             _print_json({"ok": False, "problems": [say.problem_json(p) for p in error.problems]})
-        return EXITS[type(error)]
+        return error.exit_code
     if arguments.json:
         _print_json({"ok": code == os.EX_OK, **row})
     elif said:
@@ -116,7 +102,7 @@ def _declare_keygen(parser: argparse.ArgumentParser) -> None:
 
 
 def _keygen(_: Arguments, arguments: argparse.Namespace) -> Answer:
-    made = make_keys(Path(arguments.secret), Path(arguments.public))
+    made = make_keys(CHIPS, Path(arguments.secret), Path(arguments.public))
     row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
     said = f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
     return os.EX_OK, row, said
@@ -144,7 +130,7 @@ def _declare_import(parser: argparse.ArgumentParser) -> None:
 
 def _import(_: Arguments, arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.register)
-    key = load_secret(Path(arguments.key))
+    key = load_secret(CHIPS, Path(arguments.key))
     done = bank.import_batch(
         path,
         bank.Batch(arguments.batch, _read(arguments.batch), arguments.chips_of),
@@ -177,7 +163,7 @@ def _mark(parser: Arguments, arguments: argparse.Namespace) -> Answer:
     if not arguments.uids and not arguments.file:
         parser.error("which chips? give UIDs or --file LIST")
     path = Path(arguments.register)
-    key = load_secret(Path(arguments.key))
+    key = load_secret(CHIPS, Path(arguments.key))
     uids = [_uid(text) for text in arguments.uids]
     if arguments.file:
         uids += read_uid_list(_read(arguments.file), arguments.file)
@@ -226,7 +212,7 @@ def _declare_pubkey(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def _loaded(arguments: argparse.Namespace, *paths: str) -> list[Loaded]:
     """Without a key of one's own a file proves only that it is whole: that must be said."""
-    public_key = load_public(Path(arguments.pubkey)) if arguments.pubkey else None
+    public_key = load_public(CHIPS, Path(arguments.pubkey)) if arguments.pubkey else None
     loaded = [load(Path(path), public_key) for path in paths]
     if public_key is None:
         said = "whole, but whose? give --pubkey to know who signed"
@@ -260,7 +246,7 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(_: Arguments, arguments: argparse.Namespace) -> Answer:
-    public_key = load_public(Path(arguments.pubkey))
+    public_key = load_public(CHIPS, Path(arguments.pubkey))
     loaded = bank.audited(Path(arguments.register), public_key, arguments.at_least)
     counted = piles(ChipRegister(loaded))
     row = say.head_json(loaded.head) | {"piles": say.piles_json(counted)}
@@ -328,9 +314,9 @@ def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
 
 
 def _roll_out(_: Arguments, arguments: argparse.Namespace) -> Answer:
-    public_key = load_public(Path(arguments.pubkey))
+    public_key = load_public(CHIPS, Path(arguments.pubkey))
     source, target = Path(arguments.register), Path(arguments.to)
-    done = roll_out(source, target, public_key, arguments.approved_by)
+    done = bank.roll_out(source, target, public_key, arguments.approved_by)
     people = arguments.approved_by if done.overruled else []
     row = {"to": str(target), **asdict(done), "approved_by": people}
     if not done.written:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controller.chips import history
-from controller.chips.audit import Difference, Pile, piles
-from controller.chips.errors import Problem
-from controller.chips.history import Entry, Imported, time_text
-from controller.chips.layout import Head
-from controller.chips.register import Chip
-from controller.chips.signing import fingerprint
+from controller.registers.chips import history
+from controller.registers.chips.audit import Difference, Pile, piles
+from controller.registers.chips.history import Entry, Imported, time_text
+from controller.registers.chips.layout import Head
+from controller.registers.chips.register import Chip
+from controller.registers.errors import Problem
+from controller.registers.keys import fingerprint
 from controller.rules.money import format_cents
 from record.words import counted
 

@@ -20,12 +20,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from controller.signed import keys
-from controller.signed.errors import BatchError, Problem, SignedError, UnreadableError
-from controller.staff import office
-from controller.staff.document import TRADE, Loaded, load
-from controller.staff.people import DUTIES, Duty, Person
-from controller.staff.pins import SALT_BYTES
+from controller.registers import keys
+from controller.registers.errors import BatchError, Problem, SignedError, UnreadableError
+from controller.registers.kinds import STAFF
+from controller.registers.staff import edit
+from controller.registers.staff.document import Loaded, load
+from controller.registers.staff.people import DUTIES, Duty, Person
+from controller.registers.staff.pins import SALT_BYTES
 from record.arguments import Arguments
 from record.words import counted, did_you_mean
 
@@ -96,7 +97,7 @@ def _declare_keygen(parser: argparse.ArgumentParser) -> None:
 
 
 def _keygen(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    made = keys.make_keys(TRADE, Path(arguments.secret), Path(arguments.public))
+    made = keys.make_keys(STAFF, Path(arguments.secret), Path(arguments.public))
     row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
     return row, f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
 
@@ -132,7 +133,7 @@ def _declare_add(parser: argparse.ArgumentParser) -> None:
 
 def _add(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     path = Path(arguments.register)
-    new = office.NewPerson(
+    new = edit.NewPerson(
         arguments.id,
         arguments.name,
         frozenset(ROLE_WORDS[word] for word in arguments.role),
@@ -141,7 +142,7 @@ def _add(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], s
     )
     key, stamp = _authority(arguments)
     salt, house = secrets.token_bytes(SALT_BYTES), arguments.new
-    version = office.add(path, new, _pin(arguments), key, stamp, salt=salt, new_house=house)
+    version = edit.add(path, new, _pin(arguments), key, stamp, salt=salt, new_house=house)
     row = {"register": str(path), "version": version, "id": arguments.id}
     return row, f"{path}: version {version}: added {arguments.id}, {arguments.name}"
 
@@ -157,7 +158,7 @@ def _enable(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any]
 def _set_status(arguments: argparse.Namespace, *, active: bool) -> tuple[dict[str, Any], str]:
     path = Path(arguments.register)
     key, stamp = _authority(arguments)
-    version = office.set_status(path, arguments.id, active=active, key=key, stamp=stamp)
+    version = edit.set_status(path, arguments.id, active=active, key=key, stamp=stamp)
     status = "active" if active else "disabled"
     row = {"register": str(path), "version": version, "id": arguments.id, "status": status}
     return row, f"{path}: version {version}: {arguments.id} is {status}; roll it out to the tables"
@@ -167,14 +168,14 @@ def _set_pin(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any
     path = Path(arguments.register)
     key, stamp = _authority(arguments)
     salt = secrets.token_bytes(SALT_BYTES)
-    version = office.set_pin(path, arguments.id, _pin(arguments), key, stamp, salt=salt)
+    version = edit.set_pin(path, arguments.id, _pin(arguments), key, stamp, salt=salt)
     row = {"register": str(path), "version": version, "id": arguments.id}
     return row, f"{path}: version {version}: new PIN for {arguments.id}"
 
 
-def _authority(arguments: argparse.Namespace) -> tuple[keys.SecretKey, office.Stamp]:
-    key = keys.load_secret(TRADE, Path(arguments.key))
-    return key, office.Stamp(arguments.by, now())
+def _authority(arguments: argparse.Namespace) -> tuple[keys.SecretKey, edit.Stamp]:
+    key = keys.load_secret(STAFF, Path(arguments.key))
+    return key, edit.Stamp(arguments.by, now())
 
 
 def _pin(arguments: argparse.Namespace) -> str:
@@ -216,7 +217,7 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:
 
 def _loaded(arguments: argparse.Namespace) -> Loaded:
     """Without a key of one's own a file proves only that it is whole: that must be said."""
-    public = keys.load_public(TRADE, Path(arguments.pubkey)) if arguments.pubkey else None
+    public = keys.load_public(STAFF, Path(arguments.pubkey)) if arguments.pubkey else None
     if public is None:
         said = "warning: no --pubkey: it is not checked who signed this"
         print(f"underfelt staff: {arguments.register}: {said}", file=sys.stderr)
@@ -311,9 +312,9 @@ def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
 
 
 def _roll_out(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    public_key = keys.load_public(TRADE, Path(arguments.pubkey))
+    public_key = keys.load_public(STAFF, Path(arguments.pubkey))
     source, target = Path(arguments.register), Path(arguments.to)
-    done = office.roll_out(source, target, public_key, arguments.approved_by)
+    done = edit.roll_out(source, target, public_key, arguments.approved_by)
     people = arguments.approved_by if done.overruled else []
     row = {"to": str(target), **asdict(done), "approved_by": people}
     if not done.written:

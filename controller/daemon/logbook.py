@@ -24,8 +24,8 @@ from controller.faults.troubles import (
     devices_in,
     others_in,
 )
+from controller.registers.staff.attempts import CONSOLE, UNKNOWN, Attempt
 from controller.rules.money import format_cents
-from controller.staff.attempts import CONSOLE, UNKNOWN, Attempt
 from record.outside import printable
 from record.words import counted
 

@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from nacl.secret import SecretBox
 
-from controller.chips.register import ChipRegister
-from controller.chips.signing import load_public as chips_key
 from controller.config.keys import link_keys, sealing_key
 from controller.config.live import LiveConfig, line_kinds
 from controller.daemon.bars import DEVICE, Bars
@@ -38,12 +36,13 @@ from controller.history.snapshot import Opening
 from controller.history.table_log import TableLog
 from controller.link.cursor import Places
 from controller.link.witness import WITNESS, receipt_in
+from controller.registers.chips.register import ChipRegister
+from controller.registers.keys import load_public
+from controller.registers.kinds import CHIPS, STAFF
+from controller.registers.staff.attempts import Attempt, Attempts
+from controller.registers.staff.register import StaffDesk, StaffRegister
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
-from controller.signed.keys import load_public
-from controller.staff.attempts import Attempt, Attempts
-from controller.staff.document import TRADE
-from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.core import TableCore
 from controller.table.spots import SeatMap
 from controller.table.staff import DEALER_1, SUPERVISOR_1, NoRegister, Staff
@@ -122,7 +121,7 @@ def start(
     key = key or sealing_key(config)
     register = ChipRegister.open(
         config.chips.register,
-        chips_key(config.chips.public_key),
+        load_public(CHIPS, config.chips.public_key),
         config.chips.minimum_version,
         config.chips.house,
     )
@@ -311,7 +310,7 @@ def _staff(
 ) -> Staff:
     if config.staff.register is None or config.staff.public_key is None:
         return NoRegister()
-    public_key = load_public(TRADE, config.staff.public_key)
+    public_key = load_public(STAFF, config.staff.public_key)
     register = StaffRegister.open(config.staff.register, public_key)
 
     def note(attempt: Attempt) -> None:

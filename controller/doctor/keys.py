@@ -9,23 +9,22 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from controller.chips.register import ChipRegister
-from controller.chips.signing import load_public as chips_key
 from controller.config.keys import link_keys, load_key, sealing_key
 from controller.config.live import LiveConfig
 from controller.doctor.service import wanted
 from controller.faults.refusals import Refusal, refusal_of
 from controller.faults.troubles import Trouble
+from controller.registers.chips.register import ChipRegister
+from controller.registers.keys import load_public as register_key
+from controller.registers.kinds import CHIPS, STAFF
+from controller.registers.staff.register import StaffRegister
 from controller.rules.errors import UnderfeltError
-from controller.signed.keys import load_public as staff_key
-from controller.staff.document import TRADE
-from controller.staff.register import StaffRegister
 from record.link.keys import KeyFileError, SecretKey, load_public, load_secret
 
 
 def _chips(config: LiveConfig) -> object:
     chips = config.chips
-    key = chips_key(chips.public_key)
+    key = register_key(CHIPS, chips.public_key)
     return ChipRegister.open(chips.register, key, chips.minimum_version, chips.house)
 
 
@@ -33,7 +32,7 @@ def _staff(config: LiveConfig) -> object:
     staff = config.staff
     if staff.register is None or staff.public_key is None:
         return None
-    return StaffRegister.open(staff.register, staff_key(TRADE, staff.public_key))
+    return StaffRegister.open(staff.register, register_key(STAFF, staff.public_key))
 
 
 Pair = tuple[SecretKey, str]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.chips.batch import Row, read_batch, read_uid_list
-from controller.chips.errors import BatchError
+from controller.registers.chips.batch import Row, read_batch, read_uid_list
+from controller.registers.errors import BatchError
 
 HEADER = b"uid,value,class,series\n"
 GOOD = b"E004010012345678,500,cash,2025-A\n"

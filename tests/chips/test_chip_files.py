@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from controller.chips.errors import CreateError, NotPermittedError, WriteError
-from controller.chips.files import create_files, locked, write_atomically
-from controller.signed import files
+from controller.registers import files
+from controller.registers.errors import CreateError, NotPermittedError, WriteError
+from controller.registers.files import create_files, locked, write_atomically
+from controller.registers.kinds import CHIPS
 
 OLD, NEW = b"old register" * 20, b"the new register" * 30
 
@@ -112,7 +113,7 @@ def test_a_power_cut_at_any_step_leaves_the_old_or_the_new_file(
         content, finished, disk = after_a_cut(
             tmp_path,
             at,
-            lambda _, path, content: write_atomically(path, content),
+            lambda _, path, content: write_atomically(CHIPS, path, content),
             renames_kept=renames_kept,
         )
         assert content in (OLD, NEW), f"cut at {disk.calls}"
@@ -153,7 +154,7 @@ def test_the_first_register_of_all_is_there_whole_or_not_at_all(tmp_path: Path) 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "os", disk)
             try:
-                write_atomically(path, NEW)
+                write_atomically(CHIPS, path, NEW)
             except PowerCut:
                 assert at <= 8
         disk.restart()
@@ -179,7 +180,7 @@ def test_a_failing_disk_is_told_and_leaves_nothing_behind(
     disk = Disk(tmp_path, at)
     monkeypatch.setattr(files, "os", disk)
     with pytest.raises((WriteError, CreateError)) as caught:
-        write_atomically(path, NEW)
+        write_atomically(CHIPS, path, NEW)
     code, content = STEPS[at]
     assert caught.value.code == code
     assert path.read_bytes() == content
@@ -191,7 +192,7 @@ def test_a_failing_disk_is_told_and_leaves_nothing_behind(
 def test_what_a_crash_left_behind_does_not_stand_in_the_way(tmp_path: Path) -> None:
     path = tmp_path / "house.chips"
     (tmp_path / ".house.chips.new").write_bytes(b"half a register" * 1000)
-    write_atomically(path, NEW)
+    write_atomically(CHIPS, path, NEW)
     assert path.read_bytes() == NEW
     assert [one.name for one in tmp_path.iterdir()] == ["house.chips"]
 
@@ -201,7 +202,7 @@ def test_a_link_stays_a_link_and_its_target_is_replaced(tmp_path: Path) -> None:
     target, link = tmp_path / "real" / "a.chips", tmp_path / "a.chips"
     target.write_bytes(OLD)
     link.symlink_to(target)
-    write_atomically(link, NEW)
+    write_atomically(CHIPS, link, NEW)
     assert link.is_symlink()
     assert target.read_bytes() == NEW
 
@@ -211,24 +212,25 @@ def test_a_link_in_the_place_of_the_new_file_is_not_followed(tmp_path: Path) -> 
     victim.write_bytes(OLD)
     (tmp_path / ".a.chips.new").symlink_to(victim)
     with pytest.raises(CreateError, match="E-CHIP-051"):
-        write_atomically(tmp_path / "a.chips", NEW)
+        write_atomically(CHIPS, tmp_path / "a.chips", NEW)
     assert victim.read_bytes() == OLD
 
 
 def test_two_people_cannot_change_registers_of_one_folder_at_once(tmp_path: Path) -> None:
     path = tmp_path / "a.chips"
-    with locked(path), pytest.raises(NotPermittedError, match="E-CHIP-053"), locked(path):
+    refused = pytest.raises(NotPermittedError, match="E-CHIP-053")
+    with locked(CHIPS, path), refused, locked(CHIPS, path):
         pass
-    with locked(path):
+    with locked(CHIPS, path):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(CreateError, match="E-CHIP-051"), locked(tmp_path / "no" / "a.chips"):
+    with pytest.raises(CreateError, match="E-CHIP-051"), locked(CHIPS, tmp_path / "no" / "a.chips"):
         pass
     with pytest.raises(CreateError, match="E-CHIP-051"):
-        write_atomically(tmp_path / "no" / "a.chips", NEW)
+        write_atomically(CHIPS, tmp_path / "no" / "a.chips", NEW)
 
 
 @pytest.mark.parametrize("at", range(1, 9))
@@ -237,5 +239,5 @@ def test_new_files_are_made_all_or_none(
 ) -> None:
     monkeypatch.setattr(files, "os", Disk(tmp_path, at))
     with pytest.raises(CreateError, match="E-CHIP-051"):
-        create_files((tmp_path / "a", b"1", 0o400), (tmp_path / "b", b"2", 0o644))
+        create_files(CHIPS, (tmp_path / "a", b"1", 0o400), (tmp_path / "b", b"2", 0o644))
     assert list(tmp_path.iterdir()) == []

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.chips import edit
-from controller.chips.audit import difference, history_problems, story_of
-from controller.chips.batch import Row
-from controller.chips.errors import BatchError, RegisterError
-from controller.chips.history import entries
-from controller.chips.layout import STATUSES, Status
-from controller.chips.load import Loaded, load
-from controller.chips.register import ChipRegister
+from controller.registers.chips import edit
+from controller.registers.chips.audit import difference, history_problems, story_of
+from controller.registers.chips.batch import Row
+from controller.registers.chips.history import entries
+from controller.registers.chips.layout import STATUSES, Status
+from controller.registers.chips.load import Loaded, load
+from controller.registers.chips.register import ChipRegister
+from controller.registers.errors import BatchError, RegisterError
 from tests.chips.vector import FIRST_AT, PUBLIC, SOURCE, content, row, saved, stamp, uid
 
 

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.chips import edit
-from controller.chips.batch import Row
-from controller.chips.errors import NotPermittedError, RegisterError
-from controller.chips.layout import key_of, offset_of
-from controller.chips.register import ChipRegister, Seen, check_rollback
+from controller.registers.chips import edit
+from controller.registers.chips.batch import Row
+from controller.registers.chips.layout import key_of, offset_of
+from controller.registers.chips.register import ChipRegister
+from controller.registers.errors import NotPermittedError, RegisterError
+from controller.registers.kinds import CHIPS
+from controller.registers.rollout import Seen, check_rollback
 from tests.chips.vector import FILE, LONGEST, PUBLIC, SOURCE, content, saved, stamp, uid
 
 
@@ -90,8 +92,8 @@ def test_no_way_back_without_two_people(
     seen: Seen | None, offered: Seen, people: tuple[str, ...], code: str
 ) -> None:
     if not code:
-        check_rollback(seen, offered, people)
+        check_rollback(CHIPS, seen, offered, people)
         return
     with pytest.raises(NotPermittedError) as caught:
-        check_rollback(seen, offered, people)
+        check_rollback(CHIPS, seen, offered, people)
     assert caught.value.code == code

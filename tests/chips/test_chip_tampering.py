@@ -11,11 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.chips import layout
-from controller.chips.errors import ChipError, KeyFileError, RegisterError, UnreadableError
-from controller.chips.layout import CHIP_BYTES, SERIES_BYTES, SIGNED_BYTES, Head, unpack_head
-from controller.chips.load import load
-from controller.chips.register import ChipRegister
+from controller.registers.chips import layout
+from controller.registers.chips.layout import (
+    CHIP_BYTES,
+    SERIES_BYTES,
+    SIGNED_BYTES,
+    Head,
+    unpack_head,
+)
+from controller.registers.chips.load import load
+from controller.registers.chips.register import ChipRegister
+from controller.registers.errors import KeyFileError, RegisterError, SignedError, UnreadableError
 from tests.chips.vector import FILE, KEY, OTHER_KEY, PUBLIC
 
 SERIES_AT = layout.HEAD_BYTES
@@ -189,5 +195,5 @@ def test_without_a_key_of_ones_own_a_file_is_only_proven_whole(tmp_path: Path) -
     path.write_bytes(FILE)
     assert load(path, None).head.public_key == PUBLIC
     path.write_bytes(FILE[:-1] + b" ")
-    with pytest.raises(ChipError, match="E-CHIP-006"):
+    with pytest.raises(SignedError, match="E-CHIP-006"):
         load(path, None)

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from controller.chips import bank, edit
-from controller.chips.audit import history_problems
-from controller.chips.errors import ChipError
-from controller.chips.history import Stamp
-from controller.chips.load import file_of, load
-from controller.chips.register import ChipRegister, Seen
-from controller.chips.signing import fingerprint
+from controller.registers.chips import bank, edit
+from controller.registers.chips.audit import history_problems
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.load import load
+from controller.registers.chips.register import ChipRegister
+from controller.registers.errors import SignedError
+from controller.registers.keys import fingerprint
+from controller.registers.rollout import Seen
 from tests.chips.vector import FILE, KEY, PARTS, PUBLIC, VECTOR
 
 CODE = re.compile(r"E-CHIP-\d{3}")
@@ -68,7 +69,7 @@ def test_the_same_batches_people_and_times_make_the_same_bytes(tmp_path: Path) -
 
 def test_what_was_loaded_can_be_written_again(path: Path) -> None:
     loaded = load(path, PUBLIC)
-    assert file_of(loaded) == FILE
+    assert loaded.file == FILE
     assert edit.seal(edit.of(loaded), KEY) == FILE
 
 
@@ -83,16 +84,19 @@ def test_one_changed_byte_is_refused_with_its_code(case: dict[str, Any], path: P
     assert changed[case["offset"]] != case["value"]
     changed[case["offset"]] = case["value"]
     path.write_bytes(changed)
-    with pytest.raises(ChipError) as caught:
+    with pytest.raises(SignedError) as caught:
         ChipRegister.open(path, PUBLIC, 0)
     assert caught.value.code == case["code"]
 
 
 def test_the_page_lists_every_code_that_is_given_and_no_other() -> None:
     root = Path(__file__).parent.parent.parent
-    sources = [*(root / "controller/chips").glob("*.py"), root / "controller/commands/chips.py"]
+    sources = [
+        *(root / "controller/registers/chips").glob("*.py"),
+        root / "controller/commands/chips.py",
+    ]
     given = {code for path in sources for code in CODE.findall(path.read_text("utf-8"))}
-    for path in (root / "controller/signed").glob("*.py"):
+    for path in (root / "controller/registers").glob("*.py"):
         shared = re.findall(r"codes}-(\d{3})", path.read_text("utf-8"))
         given |= {f"E-CHIP-{number}" for number in shared}
     page = (root / "docs/protocols/chip-register.md").read_text("utf-8")

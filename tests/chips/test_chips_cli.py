@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from controller.chips import edit
-from controller.chips.files import locked
 from controller.commands import chips as command
+from controller.registers.chips import edit
+from controller.registers.files import locked
+from controller.registers.kinds import CHIPS
 from tests.chips.vector import (
     FILE,
     OTHER_KEY,
@@ -209,7 +210,7 @@ def test_exits_by_kind_of_failure(house: House, monkeypatch: pytest.MonkeyPatch)
     assert house.run("show", house.folder / "none", STOLEN, *house.pubkey)[0] == 66
     assert house.run("import", house.register, house.folder / "none", *house.key)[0] == 66
     assert house.run("mark", house.folder / "no" / "a", *mark[2:])[0] == 73
-    with locked(house.register):
+    with locked(CHIPS, house.register):
         assert house.run(*mark)[0] == 77
     assert house.run("check", house.register, "--pubkey", house.folder / "k")[0] == 78
     monkeypatch.setattr(command, "now", lambda: 5)

@@ -6,11 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from controller.chips import edit
-from controller.chips.batch import Row
-from controller.chips.history import Stamp
-from controller.chips.layout import MAX_UID_BYTES
-from controller.chips.signing import SecretKey
+from controller.registers.chips import edit
+from controller.registers.chips.batch import Row
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.layout import MAX_UID_BYTES
+from controller.registers.keys import SecretKey
 
 VECTOR: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent.parent / "vectors" / "chip-register.toml").read_text("utf-8")

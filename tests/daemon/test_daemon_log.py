@@ -25,7 +25,7 @@ from controller.daemon.logbook import (
     refused_sign_ons,
     say,
 )
-from controller.staff.attempts import Attempt
+from controller.registers.staff.attempts import Attempt
 from record.outside import printable
 from tests.e2e.keeper import LogSocket, Sitting
 from tests.e2e.table import ROOT, command, environment

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.chips.signing import make_keys
 from controller.config.keys import key_line
+from controller.registers.keys import make_keys
+from controller.registers.kinds import CHIPS
 from hw_sim.scenario import Scenario, cents, find, load
 from tests.sim.host import METER, differences
 
@@ -54,7 +55,7 @@ def toml(value: object) -> str:
 
 def configure(run: Path, game: str, settings: dict[str, Any]) -> Path:
     """Everything a table needs beside its devices: chip register, sealing key, configuration."""
-    make_keys(run / "chips.key", run / "chips.pub")
+    make_keys(CHIPS, run / "chips.key", run / "chips.pub")
     made = underfelt(
         "chips", "import", str(run / "house.chips"), str(run / "chips.csv"), "--new", "OURS",
         "--key", str(run / "chips.key"), "--by", "tests",

@@ -17,10 +17,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from controller.chips import bank
-from controller.chips.history import Stamp
-from controller.chips.register import ChipRegister
 from controller.commands import journal as journal_command
+from controller.registers.chips import bank
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.register import ChipRegister
 from record.journal.reader import JournalReader
 from record.verify_evidence import verify
 from tests.chips.vector import KEY as CHIPS_KEY

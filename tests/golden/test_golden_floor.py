@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.chips.load import file_of
-from controller.chips.load import load as load_chips
-from controller.chips.register import ChipRegister
-from controller.staff.register import StaffRegister
+from controller.registers.chips.load import load as load_chips
+from controller.registers.chips.register import ChipRegister
+from controller.registers.staff.register import StaffRegister
 from link.ledger.ledger import Ledger
 from link.store.sqlite import SqliteStore
 from record import verify_evidence
@@ -77,7 +76,7 @@ def test_an_old_chip_register_has_its_chips(generation: Path) -> None:
     key = bytes.fromhex(expected["chips_key"])
     register = ChipRegister.open(path, key, 0)
     assert [asdict(chip) for chip in register] == expected["chips"]
-    assert file_of(load_chips(path, key)) == path.read_bytes()
+    assert load_chips(path, key).file == path.read_bytes()
 
 
 @each_generation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from controller.signed.keys import SecretKey
-from controller.staff import office
-from controller.staff.people import Duty
+from controller.registers.keys import SecretKey
+from controller.registers.staff import edit
+from controller.registers.staff.people import Duty
 
 KEY = SecretKey(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"))
 OTHER = SecretKey(bytes(32))
@@ -24,8 +24,8 @@ def person(
     name: str = "K. Lee",
     begin: date = date(2026, 1, 1),
     end: date | None = None,
-) -> office.NewPerson:
-    return office.NewPerson(staff_id, name, frozenset(duties or ("dealer",)), begin, end)
+) -> edit.NewPerson:
+    return edit.NewPerson(staff_id, name, frozenset(duties or ("dealer",)), begin, end)
 
 
 VECTOR = Path(__file__).parent / "house.staff"
@@ -39,9 +39,9 @@ def make(path: Path) -> None:
 
 def write_anew(path: Path) -> None:
     """What made the file."""
-    stamp = office.Stamp("m.ng", 1_767_225_600)
-    office.add(path, person(), PIN, KEY, stamp, salt=SALT, new_house="SYD-1")
+    stamp = edit.Stamp("m.ng", 1_767_225_600)
+    edit.add(path, person(), PIN, KEY, stamp, salt=SALT, new_house="SYD-1")
     chief = person(CHIEF, "casino supervisor", "games supervisor", name="A. Sato")
-    office.add(path, chief, CHIEF_PIN, KEY, stamp, salt=SALT)
+    edit.add(path, chief, CHIEF_PIN, KEY, stamp, salt=SALT)
     technician = person(TECHNICIAN, "technician", name="T. Ek")
-    office.add(path, technician, TECHNICIAN_PIN, KEY, stamp, salt=SALT)
+    edit.add(path, technician, TECHNICIAN_PIN, KEY, stamp, salt=SALT)

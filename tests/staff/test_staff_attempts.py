@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.staff.attempts import CONSOLE, FIRST_LOCK_MS, Attempt, Attempts
+from controller.registers.staff.attempts import CONSOLE, FIRST_LOCK_MS, Attempt, Attempts
 
 MINUTE = 60_000
 DAY = 24 * 60 * MINUTE

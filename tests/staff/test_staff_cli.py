@@ -164,9 +164,12 @@ def test_other_exits(desk: Office) -> None:
 
 
 def test_the_page_lists_every_code_that_is_given_and_no_other() -> None:
-    sources = [*(ROOT / "controller/staff").glob("*.py"), ROOT / "controller/commands/staff.py"]
+    sources = [
+        *(ROOT / "controller/registers/staff").glob("*.py"),
+        ROOT / "controller/commands/staff.py",
+    ]
     given = {c for p in sources for c in re.findall(r"E-STAF-\d{3}", p.read_text("utf-8"))}
-    for path in (ROOT / "controller/signed").glob("*.py"):
+    for path in (ROOT / "controller/registers").glob("*.py"):
         found = re.findall(r"codes}-(\d{3})", path.read_text("utf-8"))
         given |= {f"E-STAF-{number}" for number in found}
     page = (ROOT / "docs/operations/staff.md").read_text("utf-8")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.staff.pins import NOBODY, hashed, weakness
+from controller.registers.staff.pins import NOBODY, hashed, weakness
 from tests.staff.house import SALT
 
 

@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
+from controller.registers.errors import (
+    NotPermittedError,
+    RegisterError,
+    SignedError,
+    UnreadableError,
+)
+from controller.registers.keys import SecretKey
+from controller.registers.staff.attempts import CONSOLE, Attempt, Attempts
+from controller.registers.staff.document import FORMAT, load
+from controller.registers.staff.pins import PinHash
+from controller.registers.staff.register import StaffDesk, StaffRegister
 from controller.rules.engine.facts import Role
-from controller.signed.errors import NotPermittedError, RegisterError, SignedError, UnreadableError
-from controller.signed.keys import SecretKey
-from controller.staff.attempts import CONSOLE, Attempt, Attempts
-from controller.staff.document import FORMAT, load
-from controller.staff.pins import PinHash
-from controller.staff.register import StaffDesk, StaffRegister
 from controller.table.staff import Staff
 from tests.staff.house import (
     CHIEF,

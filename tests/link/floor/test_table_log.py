@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.daemon.journald import MESSAGE_IDS
-from controller.staff.document import TRADE
+from controller.registers.kinds import STAFF
 from hw_sim.scenario import load
 from link.server.doors import DoorPlan
 from link.server.orders import NewKey, RotateKey
@@ -80,7 +80,7 @@ class Logged:
 
 def with_staff(run: Path, config: Path) -> None:
     staff.make(run / "house.staff")
-    (run / "staff.pub").write_text(f"{TRADE.public_word} {staff.KEY.public.hex()}\n", "ascii")
+    (run / "staff.pub").write_text(f"{STAFF.public_word} {staff.KEY.public.hex()}\n", "ascii")
     text = config.read_text("utf-8")
     for old, new in (("register", "house.staff"), ("public_key", "staff.pub")):
         text = text.replace(f'{old} = "none"', f'{old} = "{new}"')

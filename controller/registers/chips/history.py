@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from controller.chips.errors import BatchError, Problem, RegisterError
-from controller.chips.layout import HOUSE_NAME, STATUSES, Status, uid_bytes
+from controller.registers.chips.layout import HOUSE_NAME, STATUSES, Status, uid_bytes
+from controller.registers.errors import BatchError, Problem, RegisterError
 
 MAX_WHO: Final = 64
 MAX_WHY: Final = 200

@@ -14,14 +14,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-from controller.signed.errors import NotPermittedError, Problem, RegisterError, UnreadableError
-from controller.signed.keys import SecretKey, Trade, fingerprint, verified
-from controller.signed.rollback import Seen
-from controller.staff.people import MAX_NAME, Person, as_row, from_row, row_faults
+from controller.registers.checks import check_signature, check_structure, check_version
+from controller.registers.errors import Problem, RegisterError, UnreadableError
+from controller.registers.keys import SecretKey, Signed
+from controller.registers.kinds import STAFF
+from controller.registers.rollout import Seen
+from controller.registers.staff.people import MAX_NAME, Person, as_row, from_row, row_faults
 
 FORMAT: Final = "underfelt-staff-1"
-CODES: Final = "E-STAF"
-TRADE: Final = Trade("underfelt-staff-secret-1", "underfelt-staff-public-1", CODES)
 MAX_BYTES: Final = 32 * 2**20
 MAX_PEOPLE: Final = 20_000
 HOUSE: Final = re.compile(r"[A-Za-z0-9._-]{1,16}")
@@ -58,7 +58,12 @@ class Loaded:
 
     document: Document
     seen: Seen
-    raw: bytes
+    file: bytes
+
+    def continues(self, old: Loaded) -> bool:
+        """Does its history begin with the old one?"""
+        before = old.document.history
+        return self.document.history[: len(before)] == before
 
 
 def sealed(document: Document, key: SecretKey) -> bytes:
@@ -88,15 +93,8 @@ def load(path: Path, public_key: bytes | None, *, minimum_version: int = 0) -> L
         raise _bad(path, "E-STAF-013", f"more than {MAX_BYTES:,} bytes")
     body = _proven(path, raw, public_key)
     document = _document(path, body)
-    if document.version < minimum_version:
-        said = f"version {document.version}; expected at least {minimum_version}"
-        raise NotPermittedError(Problem("E-STAF-009", said, str(path)))
+    check_version(STAFF, path, document.version, minimum_version)
     return Loaded(document, Seen(document.version, sha256(raw).hexdigest()), raw)
-
-
-def continues(old: Document, new: Document) -> bool:
-    """The new history begins with the old one."""
-    return new.history[: len(old.history)] == old.history
 
 
 def _by_number(item: tuple[str, Person]) -> int:
@@ -118,12 +116,8 @@ def _proven(path: Path, raw: bytes, public_key: bytes | None) -> bytes:
     if head[1] != b"1":
         raise _bad(path, "E-STAF-002", f"format {head[1].decode()}; expected 1")
     own_key, body = bytes.fromhex(head[2].decode()), raw[head.end() :]
-    trusted = own_key if public_key is None else public_key
-    if own_key != trusted:
-        said = f"signed by {fingerprint(own_key)}; expected {fingerprint(trusted)}"
-        raise _bad(path, "E-STAF-003", said)
-    if not verified(trusted, _message(trusted, body), bytes.fromhex(head[3].decode())):
-        raise _bad(path, "E-STAF-004", "the signature is wrong; the register was altered")
+    proof = Signed(_message(own_key, body), bytes.fromhex(head[3].decode()), own_key)
+    check_signature(STAFF, path, proof, public_key, "register")
     return body
 
 
@@ -132,10 +126,7 @@ def _document(path: Path, body: bytes) -> Document:
         row = json.loads(body)
     except (ValueError, RecursionError):
         raise _bad(path, "E-STAF-007", "signed, but not JSON") from None
-    faults = list(_faults(row))
-    if faults:
-        problems = [Problem("E-STAF-007", f"signed, but {fault}", str(path)) for fault in faults]
-        raise RegisterError(*problems)
+    check_structure(STAFF, path, _faults(row))
     people = {one["id"]: from_row(one) for one in row["people"]}
     history = tuple(Entry(e["version"], e["at"], e["by"], e["did"]) for e in row["history"])
     return Document(row["house"], row["version"], row["issued_at"], people, history)

@@ -5,34 +5,28 @@ The time, the salt, the names and the key are the caller's.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
-from controller.signed.errors import BatchError, CreateError, Problem, RegisterError
-from controller.signed.errors import UnreadableError as Unreadable
-from controller.signed.files import locked, write_atomically
-from controller.signed.keys import SecretKey
-from controller.signed.rollback import check_rollback, require_two_people
-from controller.staff.document import (
-    CODES,
+from controller.registers import rollout
+from controller.registers.checks import check_start
+from controller.registers.errors import BatchError, Problem
+from controller.registers.files import locked, write_atomically
+from controller.registers.keys import SecretKey
+from controller.registers.kinds import STAFF
+from controller.registers.staff.document import (
     HOUSE,
     Document,
     Entry,
-    Loaded,
-    continues,
     load,
     sealed,
     text_fault,
 )
-from controller.staff.people import DUTIES, STAFF_ID, Duty, Person, name_fault
-from controller.staff.pins import hashed, weakness
-
-MODE: Final = 0o640
-"""Salted hashes of short numbers: for the table's own group, for nobody else."""
+from controller.registers.staff.people import DUTIES, STAFF_ID, Duty, Person, name_fault
+from controller.registers.staff.pins import hashed, weakness
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +44,6 @@ class NewPerson:
     valid_until: date | None
 
 
-@dataclass(frozen=True, slots=True)
-class RolledOut:
-    """``replaced`` is the version that was there, 0 for none or none that could be verified."""
-
-    version: int
-    digest: str
-    replaced: int
-    written: bool
-    overruled: str
-
-
 Change = Callable[[Document], tuple[Document, str]]
 """The changed document, and what was done for the history."""
 
@@ -75,8 +58,6 @@ def add(
     salt: bytes,
     new_house: str | None = None,
 ) -> int:
-    """``new_house`` starts a register, and only starts one: a mistyped path must not."""
-
     def change(old: Document) -> tuple[Document, str]:
         if new.staff_id in old.people:
             raise _refused("E-STAF-023", "id", new.staff_id, "is in the register already")
@@ -122,48 +103,9 @@ def set_pin(
 
 def roll_out(
     source: Path, target: Path, public_key: bytes, approved_by: Sequence[str] = ()
-) -> RolledOut:
-    """Put a verified register where a table reads it; never backwards, whole or not at all."""
+) -> rollout.RolledOut:
     new = load(source, public_key)
-    with locked(target, CODES):
-        old, overruled = _in_place(target, public_key, approved_by)
-        if old is not None:
-            if old.seen == new.seen:
-                version, digest = new.seen.version, new.seen.digest
-                return RolledOut(version, digest, version, written=False, overruled="")
-            overruled = _may_replace(old, new, target, approved_by)
-        write_atomically(target, new.raw, CODES, MODE)
-    replaced = 0 if old is None else old.seen.version
-    return RolledOut(new.seen.version, new.seen.digest, replaced, True, overruled)
-
-
-def _in_place(
-    target: Path, public_key: bytes, approved_by: Sequence[str]
-) -> tuple[Loaded | None, str]:
-    """What is there now. A file that cannot be verified may hide a higher version."""
-    if not os.path.lexists(target):
-        return None, ""
-    try:
-        return load(target, public_key), ""
-    except RegisterError as error:
-        first = error.problems[0]
-        said = f"what is in place cannot be verified ({first.text}); two people may replace it"
-        require_two_people(approved_by, Problem(first.code, said, str(target)), codes=CODES)
-        return None, first.code
-
-
-def _may_replace(old: Loaded, new: Loaded, target: Path, approved_by: Sequence[str]) -> str:
-    """The code that was overruled, or empty; raises if it may not."""
-    check_rollback(old.seen, new.seen, approved_by, codes=CODES)
-    if new.seen.version < old.seen.version:
-        return "E-STAF-009"
-    if new.seen.version == old.seen.version:
-        return "E-STAF-010"
-    if continues(old.document, new.document):
-        return ""
-    said = f"its history does not continue that of version {old.seen.version}, which is in place"
-    require_two_people(approved_by, Problem("E-STAF-010", said, str(target)), codes=CODES)
-    return "E-STAF-010"
+    return rollout.roll_out(STAFF, new, target, lambda path: load(path, public_key), approved_by)
 
 
 def _change(
@@ -171,7 +113,7 @@ def _change(
 ) -> int:
     if (fault := text_fault(stamp.by)) is not None:
         raise _refused("E-STAF-029", "by", stamp.by, fault)
-    with locked(path, CODES):
+    with locked(STAFF, path):
         old = _before(path, key, new_house)
         if stamp.at < old.issued_at:
             said = "the clock is behind the register's last entry; set the clock"
@@ -181,20 +123,14 @@ def _change(
         entry = Entry(version, stamp.at, stamp.by, did)
         history = (*old.history, entry)
         new = replace(new, version=version, issued_at=stamp.at, history=history)
-        write_atomically(path, sealed(new, key), CODES, MODE)
+        write_atomically(STAFF, path, sealed(new, key))
     return version
 
 
 def _before(path: Path, key: SecretKey, new_house: str | None) -> Document:
-    exists = os.path.lexists(path)
+    check_start(STAFF, path, new_house, "add --new HOUSE")
     if new_house is None:
-        if not exists:
-            said = "there is no such register; add --new HOUSE starts one"
-            raise Unreadable(Problem("E-STAF-050", said, str(path)))
         return load(path, key.public).document
-    if exists:
-        said = "exists already; leave out --new to add to a register"
-        raise CreateError(Problem("E-STAF-031", said, str(path)))
     if not HOUSE.fullmatch(new_house):
         said = "expected 1 to 16 letters, digits, '.', '_' or '-'"
         raise _refused("E-STAF-029", "house", new_house, said)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.signed import files
-from controller.signed.errors import (
+from controller.registers import files
+from controller.registers.errors import (
     BatchError,
     CreateError,
     NotPermittedError,
@@ -17,18 +17,18 @@ from controller.signed.errors import (
     UnreadableError,
     WriteError,
 )
-from controller.staff import office
-from controller.staff.document import load
+from controller.registers.staff import edit
+from controller.registers.staff.document import load
 from tests.staff.house import CHIEF, DEALER, KEY, OTHER, PIN, SALT, TODAY, make, person
 
-STAMP = office.Stamp("m.ng", 1_767_225_601)
+STAMP = edit.Stamp("m.ng", 1_767_225_601)
 
 
 def test_a_disabled_person_is_out_and_may_come_back(path: Path) -> None:
     make(path)
-    assert office.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP) == 4
+    assert edit.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP) == 4
     assert not load(path, KEY.public).document.people[DEALER].may_sign_on(TODAY)
-    assert office.set_status(path, DEALER, active=True, key=KEY, stamp=STAMP) == 5
+    assert edit.set_status(path, DEALER, active=True, key=KEY, stamp=STAMP) == 5
     document = load(path, KEY.public).document
     assert document.people[DEALER].may_sign_on(TODAY)
     assert [entry.did for entry in document.history] == [
@@ -39,35 +39,35 @@ def test_a_disabled_person_is_out_and_may_come_back(path: Path) -> None:
         "enabled 1042",
     ]
     with pytest.raises(BatchError, match=r"is active already \(E-STAF-027\)"):
-        office.set_status(path, DEALER, active=True, key=KEY, stamp=STAMP)
+        edit.set_status(path, DEALER, active=True, key=KEY, stamp=STAMP)
 
 
 def test_a_new_pin_counts_and_the_old_one_does_not(path: Path) -> None:
     make(path)
-    office.set_pin(path, DEALER, "5830", KEY, STAMP, salt=bytes(16))
+    edit.set_pin(path, DEALER, "5830", KEY, STAMP, salt=bytes(16))
     pin = load(path, KEY.public).document.people[DEALER].pin
     assert pin.fits("5830")
     assert not pin.fits(PIN)
     with pytest.raises(BatchError, match="PIN in place"):
-        office.set_pin(path, DEALER, "5830", KEY, STAMP, salt=SALT)
+        edit.set_pin(path, DEALER, "5830", KEY, STAMP, salt=SALT)
 
 
 def test_a_weak_pin_is_refused_without_being_repeated(path: Path) -> None:
     make(path)
     before = path.read_bytes()
     with pytest.raises(BatchError, match="E-STAF-026") as refused:
-        office.add(path, person("9"), "123456", KEY, STAMP, salt=SALT)
+        edit.add(path, person("9"), "123456", KEY, STAMP, salt=SALT)
     assert "123456" not in str(refused.value)
     with pytest.raises(BatchError, match="E-STAF-026") as refused:
-        office.set_pin(path, DEALER, "123456", KEY, STAMP, salt=SALT)
+        edit.set_pin(path, DEALER, "123456", KEY, STAMP, salt=SALT)
     assert "123456" not in str(refused.value)
     assert path.read_bytes() == before
 
 
 def test_all_that_is_wrong_with_a_person_is_told_at_once(path: Path) -> None:
-    new = office.NewPerson("007", " ", frozenset(), date(2026, 2, 1), date(2026, 1, 1))
+    new = edit.NewPerson("007", " ", frozenset(), date(2026, 2, 1), date(2026, 1, 1))
     with pytest.raises(BatchError) as refused:
-        office.add(path, new, PIN, KEY, STAMP, salt=SALT, new_house="SYD-1")
+        edit.add(path, new, PIN, KEY, STAMP, salt=SALT, new_house="SYD-1")
     codes = [problem.code for problem in refused.value.problems]
     assert codes == ["E-STAF-021", "E-STAF-022", "E-STAF-024", "E-STAF-025"]
     assert not path.exists()
@@ -76,26 +76,26 @@ def test_all_that_is_wrong_with_a_person_is_told_at_once(path: Path) -> None:
 def test_ids_are_given_once_and_registers_started_once(path: Path) -> None:
     make(path)
     with pytest.raises(BatchError, match="E-STAF-023"):
-        office.add(path, person(CHIEF), PIN, KEY, STAMP, salt=SALT)
+        edit.add(path, person(CHIEF), PIN, KEY, STAMP, salt=SALT)
     with pytest.raises(CreateError, match="E-STAF-031"):
-        office.add(path, person("9"), PIN, KEY, STAMP, salt=SALT, new_house="SYD-1")
+        edit.add(path, person("9"), PIN, KEY, STAMP, salt=SALT, new_house="SYD-1")
     missing = path.with_name("other.staff")
     with pytest.raises(UnreadableError, match="E-STAF-050"):
-        office.add(missing, person("9"), PIN, KEY, STAMP, salt=SALT)
+        edit.add(missing, person("9"), PIN, KEY, STAMP, salt=SALT)
     with pytest.raises(BatchError, match="E-STAF-029"):
-        office.add(missing, person("9"), PIN, KEY, STAMP, salt=SALT, new_house="no house")
+        edit.add(missing, person("9"), PIN, KEY, STAMP, salt=SALT, new_house="no house")
     with pytest.raises(BatchError, match="E-STAF-028"):
-        office.set_status(path, "9", active=False, key=KEY, stamp=STAMP)
+        edit.set_status(path, "9", active=False, key=KEY, stamp=STAMP)
 
 
 def test_only_the_key_in_use_may_change_a_register_and_only_forwards_in_time(path: Path) -> None:
     make(path)
     with pytest.raises(RegisterError, match="E-STAF-003"):
-        office.set_status(path, DEALER, active=False, key=OTHER, stamp=STAMP)
+        edit.set_status(path, DEALER, active=False, key=OTHER, stamp=STAMP)
     with pytest.raises(BatchError, match="E-STAF-030"):
-        office.set_status(path, DEALER, active=False, key=KEY, stamp=office.Stamp("m.ng", 5))
+        edit.set_status(path, DEALER, active=False, key=KEY, stamp=edit.Stamp("m.ng", 5))
     with pytest.raises(BatchError, match="E-STAF-029"):
-        office.set_status(path, DEALER, active=False, key=KEY, stamp=office.Stamp("", 2**31))
+        edit.set_status(path, DEALER, active=False, key=KEY, stamp=edit.Stamp("", 2**31))
 
 
 def test_a_failing_disk_leaves_the_old_register(
@@ -113,7 +113,7 @@ def test_a_failing_disk_leaves_the_old_register(
 
     monkeypatch.setattr(files, "os", Broken())
     with pytest.raises(WriteError, match="E-STAF-052"):
-        office.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
+        edit.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
     assert path.read_bytes() == before
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
@@ -129,13 +129,13 @@ def target(tmp_path: Path) -> Path:
 
 def test_a_roll_out_goes_forwards(path: Path, target: Path) -> None:
     make(path)
-    first = office.roll_out(path, target, KEY.public)
+    first = edit.roll_out(path, target, KEY.public)
     assert (first.version, first.replaced, first.written) == (3, 0, True)
     assert target.read_bytes() == path.read_bytes()
     assert target.stat().st_mode & 0o027 == 0
-    assert not office.roll_out(path, target, KEY.public).written
-    office.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
-    assert office.roll_out(path, target, KEY.public).replaced == 3
+    assert not edit.roll_out(path, target, KEY.public).written
+    edit.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
+    assert edit.roll_out(path, target, KEY.public).replaced == 3
 
 
 def test_a_way_back_needs_two_people(path: Path, target: Path) -> None:
@@ -143,13 +143,13 @@ def test_a_way_back_needs_two_people(path: Path, target: Path) -> None:
     make(path)
     old = path.with_name("old.staff")
     old.write_bytes(path.read_bytes())
-    office.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
-    office.roll_out(path, target, KEY.public)
+    edit.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
+    edit.roll_out(path, target, KEY.public)
     with pytest.raises(NotPermittedError, match="E-STAF-009"):
-        office.roll_out(old, target, KEY.public)
+        edit.roll_out(old, target, KEY.public)
     with pytest.raises(NotPermittedError, match="E-STAF-011"):
-        office.roll_out(old, target, KEY.public, ["M. Ng", "m.  ng"])
-    done = office.roll_out(old, target, KEY.public, ["m.ng", "a.sato"])
+        edit.roll_out(old, target, KEY.public, ["M. Ng", "m.  ng"])
+    done = edit.roll_out(old, target, KEY.public, ["m.ng", "a.sato"])
     assert (done.overruled, done.replaced) == ("E-STAF-009", 4)
 
 
@@ -157,21 +157,21 @@ def test_a_second_truth_and_a_rewritten_history_need_two_people(path: Path, targ
     make(path)
     other = path.with_name("other.staff")
     other.write_bytes(path.read_bytes())
-    office.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
-    office.set_status(other, CHIEF, active=False, key=KEY, stamp=STAMP)
-    office.roll_out(path, target, KEY.public)
+    edit.set_status(path, DEALER, active=False, key=KEY, stamp=STAMP)
+    edit.set_status(other, CHIEF, active=False, key=KEY, stamp=STAMP)
+    edit.roll_out(path, target, KEY.public)
     with pytest.raises(NotPermittedError, match="E-STAF-010"):
-        office.roll_out(other, target, KEY.public)
-    office.set_status(other, DEALER, active=False, key=KEY, stamp=STAMP)
+        edit.roll_out(other, target, KEY.public)
+    edit.set_status(other, DEALER, active=False, key=KEY, stamp=STAMP)
     with pytest.raises(NotPermittedError, match="does not continue"):
-        office.roll_out(other, target, KEY.public)
+        edit.roll_out(other, target, KEY.public)
 
 
 def test_what_cannot_be_verified_is_not_replaced_by_one_person(path: Path, target: Path) -> None:
     make(path)
     target.write_bytes(b"noise")
     with pytest.raises(NotPermittedError, match="E-STAF-001"):
-        office.roll_out(path, target, KEY.public)
-    assert office.roll_out(path, target, KEY.public, ["a", "b"]).overruled == "E-STAF-001"
+        edit.roll_out(path, target, KEY.public)
+    assert edit.roll_out(path, target, KEY.public, ["a", "b"]).overruled == "E-STAF-001"
     with pytest.raises(RegisterError, match="E-STAF-003"):
-        office.roll_out(path, target, OTHER.public)
+        edit.roll_out(path, target, OTHER.public)

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from controller.chips.errors import Problem
-from controller.chips.history import Entry, Imported, Marked, entries
-from controller.chips.layout import Kind, Series, Status, uid_text, unpack_chips
-from controller.chips.load import Loaded
-from controller.chips.register import Chip, ChipRegister
+from controller.registers.chips.history import Entry, Imported, Marked, entries
+from controller.registers.chips.layout import Kind, Series, Status, uid_text, unpack_chips
+from controller.registers.chips.load import Loaded
+from controller.registers.chips.register import Chip, ChipRegister
+from controller.registers.errors import Problem
 
 Pile = tuple[str, int, Kind, Status]
 """House, value, class, status."""
@@ -91,11 +91,6 @@ class Difference:
         return not (self.gone or self.altered or self.rewritten)
 
 
-def continues(old: Loaded, new: Loaded) -> bool:
-    """Does the new history begin with every byte of the old one?"""
-    return new.head.version >= old.head.version and new.history.startswith(old.history)
-
-
 def difference(old: Loaded, new: Loaded, where: str) -> Difference:
     before = {chip.uid: chip for chip in ChipRegister(old)}
     added: list[Chip] = []
@@ -114,7 +109,7 @@ def difference(old: Loaded, new: Loaded, where: str) -> Difference:
         tuple(before.values()),
         tuple(altered),
         tuple(lines),
-        not continues(old, new),
+        not new.continues(old),
     )
 
 

@@ -12,11 +12,11 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+from controller.registers.staff.attempts import CONSOLE, UNKNOWN, Attempt, Attempts
+from controller.registers.staff.document import Loaded, load
+from controller.registers.staff.people import Person
+from controller.registers.staff.pins import NOBODY
 from controller.rules.engine.facts import Role
-from controller.staff.attempts import CONSOLE, UNKNOWN, Attempt, Attempts
-from controller.staff.document import Loaded, load
-from controller.staff.people import Person
-from controller.staff.pins import NOBODY
 
 _CLEARS: Final = frozenset((Role.CASINO_SUPERVISOR, Role.GAMES_SUPERVISOR))
 

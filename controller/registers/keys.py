@@ -1,7 +1,7 @@
 """Ed25519 keys in one-line files, and signatures. Never prints a secret.
 
-A ``SecretKey`` shows itself to nobody: it prints as its fingerprint. ``Trade`` says whose keys
-they are, so that a key made for one register is no key of another.
+A ``SecretKey`` shows itself to nobody: it prints as its fingerprint. The words that begin a key
+file are its kind's, so that a key made for one register is no key of another.
 """
 
 from __future__ import annotations
@@ -9,30 +9,21 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.signed.errors import KeyFileError, NotPermittedError, Problem, UnreadableError
-from controller.signed.files import create_files
+from controller.registers.errors import KeyFileError, NotPermittedError, Problem, UnreadableError
+from controller.registers.files import create_files
+from controller.registers.kinds import RegisterKind
 
 OTHERS_MAY: Final = stat.S_IRWXG | stat.S_IRWXO
 MAX_KEY_FILE_BYTES: Final = 1024
 PUBLIC_KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Trade:
-    """The words that begin a key file, and the prefix of the error codes."""
-
-    secret_word: str
-    public_word: str
-    codes: str
 
 
 class SecretKey:
@@ -55,49 +46,57 @@ def fingerprint(public_key: bytes) -> str:
     return sha256(public_key).hexdigest()[:16]
 
 
-def verified(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    try:
-        VerifyKey(public_key).verify(message, signature)
-    except BadSignatureError:
-        return False
-    return True
+class Signed(NamedTuple):
+    """A message, its signature, and the key that is said to have made it."""
+
+    message: bytes
+    signature: bytes
+    public_key: bytes
+
+    @property
+    def holds(self) -> bool:
+        try:
+            VerifyKey(self.public_key).verify(self.message, self.signature)
+        except BadSignatureError:
+            return False
+        return True
 
 
-def make_keys(trade: Trade, secret_path: Path, public_path: Path) -> str:
+def make_keys(kind: RegisterKind, secret_path: Path, public_path: Path) -> str:
     """Two new files, or none; the answer is the fingerprint."""
     key = SigningKey.generate()
     public = bytes(key.verify_key)
     create_files(
-        (secret_path, f"{trade.secret_word} {bytes(key).hex()}\n".encode(), 0o400),
-        (public_path, f"{trade.public_word} {public.hex()}\n".encode(), 0o644),
-        codes=trade.codes,
+        kind,
+        (secret_path, f"{kind.secret_word} {bytes(key).hex()}\n".encode(), 0o400),
+        (public_path, f"{kind.public_word} {public.hex()}\n".encode(), 0o644),
     )
     return fingerprint(public)
 
 
-def load_secret(trade: Trade, path: Path) -> SecretKey:
+def load_secret(kind: RegisterKind, path: Path) -> SecretKey:
     """Refuses a key that group or others may read: it may have been copied."""
-    return SecretKey(_load(trade, path, trade.secret_word, secret=True))
+    return SecretKey(_load(kind, path, kind.secret_word, secret=True))
 
 
-def load_public(trade: Trade, path: Path) -> bytes:
-    return _load(trade, path, trade.public_word, secret=False)
+def load_public(kind: RegisterKind, path: Path) -> bytes:
+    return _load(kind, path, kind.public_word, secret=False)
 
 
-def _load(trade: Trade, path: Path, word: str, *, secret: bool) -> bytes:
+def _load(kind: RegisterKind, path: Path, word: str, *, secret: bool) -> bytes:
     try:
         with path.open("rb") as stream:
             mode = os.fstat(stream.fileno()).st_mode
             text = stream.read(MAX_KEY_FILE_BYTES)
     except OSError as error:
         said = f"{error.strerror}; give a key file"
-        raise UnreadableError(Problem(f"{trade.codes}-050", said, str(path))) from None
+        raise UnreadableError(Problem(f"{kind.codes}-050", said, str(path))) from None
     if secret and mode & OTHERS_MAY:
         said = f"mode {stat.S_IMODE(mode):04o}: group or others may use this secret key; chmod 0400"
-        raise NotPermittedError(Problem(f"{trade.codes}-040", said, str(path)))
+        raise NotPermittedError(Problem(f"{kind.codes}-040", said, str(path)))
     found = re.fullmatch(rb"([a-z0-9-]+) ([0-9a-f]{64})\n?", text)
     if found is None or found[1] != word.encode():
         # What stands in the file is not repeated: it may be a secret in the wrong place.
         said = f"expected a line '{word} KEY'"
-        raise KeyFileError(Problem(f"{trade.codes}-041", said, str(path)))
+        raise KeyFileError(Problem(f"{kind.codes}-041", said, str(path)))
     return bytes.fromhex(found[2].decode())

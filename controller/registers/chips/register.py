@@ -5,13 +5,12 @@ Keeps 40 bytes a chip and no object for any of them; a ``Chip`` is made when it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.chips.errors import CODES, Problem
-from controller.chips.layout import (
+from controller.registers.chips.layout import (
     Kind,
     Record,
     Status,
@@ -22,11 +21,7 @@ from controller.chips.layout import (
     unpack_chip,
     unpack_chips,
 )
-from controller.chips.load import Loaded, load
-from controller.signed import rollback
-from controller.signed.rollback import Seen
-
-__all__ = ["Chip", "ChipRegister", "Seen", "check_rollback", "require_two_people"]
+from controller.registers.chips.load import Loaded, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +48,13 @@ class ChipRegister:
         self._loaded = loaded
         self.house: Final = loaded.head.house
         self.issued_at: Final = loaded.head.issued_at
-        self.seen: Final = Seen(loaded.head.version, loaded.head.digest)
+        self.seen: Final = loaded.seen
 
     @classmethod
     def open(
         cls, path: str | Path, public_key: bytes, minimum_version: int, house: str | None = None
     ) -> ChipRegister:
-        """Raises ``ChipError``; a table that cannot open its register has no chips at all."""
+        """Raises ``SignedError``; a table that cannot open its register has no chips at all."""
         return cls(
             load(
                 Path(path),
@@ -101,13 +96,3 @@ class ChipRegister:
             added_in=record.added_in,
             marked_in=record.marked_in,
         )
-
-
-def check_rollback(seen: Seen | None, offered: Seen, approved_by: Iterable[str] = ()) -> None:
-    """May a table that has ``seen`` take what is ``offered``? Raises ``NotPermittedError``."""
-    rollback.check_rollback(seen, offered, approved_by, codes=CODES)
-
-
-def require_two_people(approved_by: Iterable[str], problem: Problem) -> None:
-    """Nobody approved: the problem itself. One person, however spelt: two are needed."""
-    rollback.require_two_people(approved_by, problem, codes=CODES)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from controller.chips.batch import Row
-from controller.chips.errors import BatchError, Problem
-from controller.chips.history import (
+from controller.registers.chips.batch import Row
+from controller.registers.chips.history import (
     MAX_TIME,
     Entry,
     Imported,
@@ -23,7 +22,7 @@ from controller.chips.history import (
     line_of,
     time_text,
 )
-from controller.chips.layout import (
+from controller.registers.chips.layout import (
     CHIP_BYTES,
     HOUSE_NAME,
     MARKED_AT,
@@ -45,8 +44,9 @@ from controller.chips.layout import (
     uid_text,
     unpack_chip,
 )
-from controller.chips.load import Loaded
-from controller.chips.signing import SecretKey
+from controller.registers.chips.load import Loaded
+from controller.registers.errors import BatchError, Problem
+from controller.registers.keys import SecretKey
 
 FIRST_VERSION: Final = 1
 

@@ -5,21 +5,24 @@ The time, the names and the key are the caller's; docs/protocols/chip-register.m
 
 from __future__ import annotations
 
-import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from controller.chips import edit
-from controller.chips.audit import Pile, history_problems
-from controller.chips.batch import read_batch
-from controller.chips.errors import CreateError, Problem, RegisterError, UnreadableError
-from controller.chips.files import locked, write_atomically
-from controller.chips.history import Stamp
-from controller.chips.layout import Status
-from controller.chips.load import Loaded, load
-from controller.chips.signing import SecretKey
+from controller.registers import rollout
+from controller.registers.checks import check_start
+from controller.registers.chips import edit
+from controller.registers.chips.audit import Pile, history_problems
+from controller.registers.chips.batch import read_batch
+from controller.registers.chips.history import Stamp
+from controller.registers.chips.layout import Status
+from controller.registers.chips.load import Loaded, load
+from controller.registers.errors import RegisterError
+from controller.registers.files import locked, write_atomically
+from controller.registers.keys import SecretKey
+from controller.registers.kinds import CHIPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +69,14 @@ def import_batch(
     new_house: str | None = None,
     rehearse: bool = False,
 ) -> Changed:
-    """``new_house`` starts a register, and only starts one: a mistyped path must not."""
-    with locked(path):
-        exists = os.path.lexists(path)
-        if new_house is None:
-            if not exists:
-                said = "there is no such register; --new HOUSE starts one"
-                raise UnreadableError(Problem("E-CHIP-050", said, str(path)))
-            old = edit.of(audited(path, key.public))
-        elif exists:
-            said = "exists already; leave out --new to add to a register"
-            raise CreateError(Problem("E-CHIP-031", said, str(path)))
-        else:
-            old = edit.start(new_house)
+    with locked(CHIPS, path):
+        check_start(CHIPS, path, new_house, "--new HOUSE")
+        old = edit.of(audited(path, key.public)) if new_house is None else edit.start(new_house)
         rows = read_batch(batch.content, batch.name, lambda uid: edit.known_in(old, uid))
         house = batch.house or old.house
         new = edit.import_chips(old, rows, house, batch.source, stamp)
         if not rehearse:
-            write_atomically(path, edit.seal(new, key))
+            write_atomically(CHIPS, path, edit.seal(new, key))
     added = Counter[Pile]((house, row.cents, row.kind, "in play") for row in rows)
     return Changed(new.version, not rehearse, dict(sorted(added.items())))
 
@@ -97,12 +90,20 @@ def mark(
     *,
     rehearse: bool = False,
 ) -> Changed:
-    with locked(path):
+    with locked(CHIPS, path):
         old = edit.of(audited(path, key.public))
         result = edit.mark_chips(old, uids, status, stamp)
         if result.content is None:
             return Changed(old.version, False, {}, (), result.already)
         if not rehearse:
-            write_atomically(path, edit.seal(result.content, key))
+            write_atomically(CHIPS, path, edit.seal(result.content, key))
     version = result.content.version
     return Changed(version, not rehearse, {}, result.changed, result.already)
+
+
+def roll_out(
+    source: Path, target: Path, public_key: bytes, approved_by: Sequence[str] = ()
+) -> rollout.RolledOut:
+    """Only what was audited is put where a table reads it."""
+    new = audited(source, public_key)
+    return rollout.roll_out(CHIPS, new, target, lambda path: load(path, public_key), approved_by)

@@ -6,20 +6,13 @@ The steps are in the page's order. No byte of chips or history is looked at befo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Final
 
-from controller.chips.errors import (
-    KeyFileError,
-    NotPermittedError,
-    Problem,
-    RegisterError,
-    UnreadableError,
-)
-from controller.chips.layout import (
+from controller.registers.checks import check_signature, check_structure, check_version
+from controller.registers.chips.layout import (
     CHIP_BYTES,
     FORMAT,
     HEAD_BYTES,
@@ -28,13 +21,23 @@ from controller.chips.layout import (
     SIGNED_BYTES,
     Head,
     Series,
+    chip_faults,
+    head_faults,
     pack_head,
     pack_series,
+    series_faults,
     unpack_head,
     unpack_series,
 )
-from controller.chips.signing import PUBLIC_KEY_BYTES, fingerprint, verified
-from controller.chips.structure import chip_faults, head_faults, series_faults
+from controller.registers.errors import (
+    KeyFileError,
+    Problem,
+    RegisterError,
+    UnreadableError,
+)
+from controller.registers.keys import PUBLIC_KEY_BYTES, Signed
+from controller.registers.kinds import CHIPS
+from controller.registers.rollout import Seen
 
 PIECE_BYTES: Final = 64 * 1024
 
@@ -49,13 +52,19 @@ class Loaded:
     chips: bytes
     history: bytes
 
+    @property
+    def seen(self) -> Seen:
+        return Seen(self.head.version, self.head.digest)
 
-def file_of(loaded: Loaded) -> bytes:
-    """The file's bytes again, of a register that was loaded with its history."""
-    table = map(pack_series, loaded.series)
-    return b"".join(
-        (pack_head(loaded.head), loaded.signature, *table, loaded.chips, loaded.history)
-    )
+    @property
+    def file(self) -> bytes:
+        """The file's bytes again, of a register that was loaded with its history."""
+        table = map(pack_series, self.series)
+        return b"".join((pack_head(self.head), self.signature, *table, self.chips, self.history))
+
+    def continues(self, old: Loaded) -> bool:
+        """Does its history begin with every byte of the old one?"""
+        return self.head.version >= old.head.version and self.history.startswith(old.history)
 
 
 def load(
@@ -74,8 +83,13 @@ def load(
             size = os.fstat(stream.fileno()).st_size
             raw = stream.read(HEAD_BYTES)
             head = _head(path, raw, public_key)
-            _wanted(path, head, minimum_version, house)
-            _sized(path, head, size)
+            check_version(CHIPS, path, head.version, minimum_version)
+            if house is not None and head.house != house:
+                said = f"the register of house {head.house}; expected {house}"
+                raise _bad(path, "E-CHIP-012", said)
+            if size != head.file_bytes:
+                said = f"{size} bytes; its head says {head.file_bytes}"
+                raise _bad(path, "E-CHIP-005", said)
             series, chips = _chips(path, stream, head)
             history = _history(path, stream, head, keep=keep_history)
             return Loaded(head, raw[SIGNED_BYTES:], series, chips, history)
@@ -95,30 +109,11 @@ def _head(path: Path, raw: bytes, public_key: bytes | None) -> Head:
     if len(raw) < HEAD_BYTES:
         raise _bad(path, "E-CHIP-005", f"only {len(raw)} bytes; a head has {HEAD_BYTES}")
     signed, signature = raw[:SIGNED_BYTES], raw[SIGNED_BYTES:]
-    own_key = signed[-PUBLIC_KEY_BYTES:]
-    trusted = own_key if public_key is None else public_key
-    if own_key != trusted:
-        said = f"signed by {fingerprint(own_key)}; expected {fingerprint(trusted)}"
-        raise _bad(path, "E-CHIP-003", said)
-    if not verified(trusted, signed, signature):
-        raise _bad(path, "E-CHIP-004", "the signature is wrong; the head was altered")
+    proof = Signed(signed, signature, signed[-PUBLIC_KEY_BYTES:])
+    check_signature(CHIPS, path, proof, public_key, "head")
     head = unpack_head(signed)
-    _structured(path, head_faults(head, signed))
+    check_structure(CHIPS, path, head_faults(head, signed))
     return head
-
-
-def _wanted(path: Path, head: Head, minimum_version: int, house: str | None) -> None:
-    if head.version < minimum_version:
-        said = f"version {head.version}; expected at least {minimum_version}"
-        raise NotPermittedError(Problem("E-CHIP-009", said, str(path)))
-    if house is not None and head.house != house:
-        raise _bad(path, "E-CHIP-012", f"the register of house {head.house}; expected {house}")
-
-
-def _sized(path: Path, head: Head, size: int) -> None:
-    if size != head.file_bytes:
-        said = f"{size} bytes; its head says {head.file_bytes}"
-        raise _bad(path, "E-CHIP-005", said)
 
 
 def _chips(path: Path, stream: IO[bytes], head: Head) -> tuple[tuple[Series, ...], bytes]:
@@ -129,8 +124,8 @@ def _chips(path: Path, stream: IO[bytes], head: Head) -> tuple[tuple[Series, ...
     if hashed.digest() != head.chips_sha256:
         raise _bad(path, "E-CHIP-006", "the chips do not have the hash that was signed")
     series = unpack_series(table)
-    _structured(path, series_faults(series, table))
-    _structured(path, chip_faults(chips, head))
+    check_structure(CHIPS, path, series_faults(series, table))
+    check_structure(CHIPS, path, chip_faults(chips, head))
     return series, chips
 
 
@@ -144,9 +139,3 @@ def _history(path: Path, stream: IO[bytes], head: Head, *, keep: bool) -> bytes:
     if hashed.digest() != head.history_sha256:
         raise _bad(path, "E-CHIP-006", "the history does not have the hash that was signed")
     return b"".join(kept)
-
-
-def _structured(path: Path, faults: Iterable[str]) -> None:
-    problems = [Problem("E-CHIP-007", f"signed, but {fault}", str(path)) for fault in faults]
-    if problems:
-        raise RegisterError(*problems)

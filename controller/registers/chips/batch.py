@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Final
 
-from controller.chips.errors import BatchError, Problem
-from controller.chips.layout import (
+from controller.registers.chips.layout import (
     KINDS,
     MAX_CENTS,
     MAX_CHIPS,
@@ -22,6 +21,7 @@ from controller.chips.layout import (
     Kind,
     uid_text,
 )
+from controller.registers.errors import BatchError, Problem
 
 HEADER: Final = ["uid", "value", "class", "series"]
 ISO_15693_BYTES: Final = 8
