@@ -234,15 +234,32 @@ def test_reports_know_no_clock_no_files_and_no_float_near_money(path: Path) -> N
             assert chance or node.func.id != "float", path
 
 
-LONGER = {"record/verify_evidence.py": 1_600}
-"""It goes into every evidence pack as the one file that an auditor needs."""
+LINES, DATA_LINES = 500, 700
+DATA = frozenset(("facts.py", "messages.py", "settings.py", "texts.py"))
+"""Names of modules that only list things: two of them would be harder to read than a long one."""
+LONGER = {
+    # It goes into every evidence pack as the one file that an auditor needs.
+    "record/verify_evidence.py": 1_600,
+}
+"""A long file is a smell and not a crime: here with its reason, and how long it may be."""
+
+
+def most_lines(path: Path) -> int:
+    usual = DATA_LINES if path.name in DATA else LINES
+    return LONGER.get(path.relative_to(ROOT).as_posix(), usual)
+
+
+def test_a_list_may_be_longer_than_a_program() -> None:
+    assert most_lines(ROOT / "controller/rules/engine/facts.py") == DATA_LINES
+    assert most_lines(ROOT / "controller/rules/engine/step.py") == LINES
+    assert most_lines(ROOT / "record/verify_evidence.py") > DATA_LINES
 
 
 @pytest.mark.parametrize("path", list(python_files(*OURS)), ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_and_functions_stay_small(path: Path) -> None:
     text = path.read_text("utf-8")
-    most = LONGER.get(path.relative_to(ROOT).as_posix(), 500)
-    assert text.count("\n") <= most, f"{path}: {text.count(chr(10))} lines"
+    lines = text.count("\n")
+    assert lines <= most_lines(path), f"{path}: {lines} lines; split it where it has two subjects"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1

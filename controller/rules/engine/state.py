@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 from controller.rules import events as ev
 from controller.rules.book import Book
 from controller.rules.cards import Card, HiddenCard
-from controller.rules.engine.facts import CardCorrected, CountFound, PayCorrected
-from controller.rules.engine.link_facts import LATER, AwardState
+from controller.rules.engine.facts import LATER, AwardState, CardCorrected, CountFound, PayCorrected
 from controller.rules.ricochet import Showdown
 from controller.rules.settings import Settings, TableSettings
 
