@@ -18,7 +18,7 @@ from controller.history.gamingday.sheet import Day
 from controller.history.link_events import bodies_of
 from controller.history.revealing import REVEALED, Draw, Revealer, revealed_body
 from controller.history.sealing import OpensCards, Sealed
-from controller.history.snapshot import ROUND, Opening, Standing, StateDigest, round_body
+from controller.history.snapshot import ROUND, Opening, Snapshot, StateDigest, round_body
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import (
@@ -176,8 +176,8 @@ class Memory:
         self._open_key = None
         self.last_keys[device] = key
 
-    def standing(self) -> Standing:
-        return Standing(
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
             self.opening,
             self.state,
             self._digest.of(self.state),
@@ -221,17 +221,17 @@ class Memory:
 _ACCEPTORS: Final = f.Measured(ACCEPTORS)
 
 
-def from_standing(standing: Standing) -> Memory:
+def from_snapshot(snapshot: Snapshot) -> Memory:
     return Memory(
-        standing.state,
-        standing.opening,
-        dict(standing.last_keys),
-        set(standing.untaken),
-        standing.dealer,
-        standing.table_closed,
-        rounds=dict(standing.rounds),
-        day=deepcopy(standing.day),
-        sent=standing.sent,
+        snapshot.state,
+        snapshot.opening,
+        dict(snapshot.last_keys),
+        set(snapshot.untaken),
+        snapshot.dealer,
+        snapshot.table_closed,
+        rounds=dict(snapshot.rounds),
+        day=deepcopy(snapshot.day),
+        sent=snapshot.sent,
     )
 
 

@@ -15,18 +15,18 @@ from controller.history.codec import Unhide, no_hidden_card
 from controller.history.entries import ENTRY_KINDS, decode_entry, load
 from controller.history.errors import BodyError, ReplayError, SealError
 from controller.history.gamingday.fold import DAY
-from controller.history.memory import Ahead, Body, Memory, from_standing, reopen
+from controller.history.memory import Ahead, Body, Memory, from_snapshot, reopen
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards, Sealed
 from controller.history.snapshot import (
     ROUND,
-    STANDING,
+    SNAPSHOT,
     Opening,
-    Standing,
+    Snapshot,
     StateDigest,
     round_number,
     take_round,
-    take_standing,
+    take_snapshot,
 )
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
@@ -142,7 +142,7 @@ class Replay:
         """The last standing record and what follows it; of the rest only rounds and lock-outs."""
         tail: list[Record] = []
         for record in records:
-            if record.kind == STANDING:
+            if record.kind == SNAPSHOT:
                 for before in tail:
                     self.keep(before)
                 tail.clear()
@@ -177,13 +177,13 @@ class Replay:
     def _take(self, record: Record) -> None:
         self.last_seq = record.seq
         kind = record.kind
-        if kind != STANDING:
+        if kind != SNAPSHOT:
             self._memory().written(record)
         if kind in ENTRY_KINDS:
             self._entry(record)
         elif kind in (REVEALED, ROUND, OUTBOX, DAY):
             self._follows(record)
-        elif kind == STANDING:
+        elif kind == SNAPSHOT:
             self._stands(record)
         elif kind == SELECTION:
             self.selections.append(record)
@@ -267,33 +267,33 @@ class Replay:
             said = f"a {self.owed[0][0]} record should stand here"
             raise ReplayError(OWED, record.seq, said)
 
-    # --- standing ------------------------------------------------------------------------------
+    # --- snapshots ------------------------------------------------------------------------------
 
     def _stands(self, record: Record) -> None:
         self._nothing_owed(record)
         unhide, _ = self._opening_cards(record.seq)
         try:
-            standing = take_standing(record.body, unhide, self._archive)
+            snapshot = take_snapshot(record.body, unhide, self._archive)
         except (SettingsError, ValueError, TypeError) as error:
             if isinstance(error, BodyError | SealError | ReplayError):
                 raise
             raise ReplayError(UNREADABLE, record.seq, f"standing: {error}") from None
-        restored = from_standing(standing)
-        if StateDigest().of(restored.state) != standing.digest:
+        restored = from_snapshot(snapshot)
+        if StateDigest().of(restored.state) != snapshot.digest:
             raise ReplayError(DIVERGED, record.seq, "the state is not the one written down")
-        if self.memory is not None and standing.opening != self.memory.opening:
-            reopen(self.memory, standing.opening)  # other settings, taken between two rounds
-        if self.memory is not None and not self.leads_to(standing):
+        if self.memory is not None and snapshot.opening != self.memory.opening:
+            reopen(self.memory, snapshot.opening)  # other settings, taken between two rounds
+        if self.memory is not None and not self.leads_to(snapshot):
             raise ReplayError(DIVERGED, record.seq, "the facts before lead to another state")
         self.memory = restored
         self.selections.clear()
 
-    def leads_to(self, standing: Standing) -> bool:
+    def leads_to(self, snapshot: Snapshot) -> bool:
         """Events are numbered from the first standing record that says so."""
         memory = self._memory()
         if memory.sent is None:
-            return replace(memory.standing(), sent=None) == replace(standing, sent=None)
-        return memory.standing() == standing
+            return replace(memory.snapshot(), sent=None) == replace(snapshot, sent=None)
+        return memory.snapshot() == snapshot
 
     def _archive(self, number: int, seq: int) -> Archive:
         at, body = self.rounds.get(number, (0, b""))

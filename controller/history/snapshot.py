@@ -25,7 +25,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import Archive, TableRules, TableState
 
-STANDING: Final = "standing"
+SNAPSHOT: Final = "standing"
 ROUND: Final = "round"
 DIGEST_BYTES: Final = 8
 """Against mistakes, not against people: the journal's hash chain is for those."""
@@ -140,7 +140,7 @@ class StateDigest:
         return seen[1]
 
 
-# --- standing ----------------------------------------------------------------------------------
+# --- snapshots ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Snapshot:
     """Everything a start needs from before this record."""
 
     opening: Opening
@@ -204,13 +204,13 @@ _BESIDE: Final = (
 )  # fmt: skip
 
 
-def standing_body(standing: Standing, hide: Hide) -> bytes:
+def snapshot_body(snapshot: Snapshot, hide: Hide) -> bytes:
     """Hidden cards of the round before, which nobody opened, are sealed here like any other."""
-    opening = standing.opening
+    opening = snapshot.opening
     state = {
         name: one.put(value, hide)
         for name, one in STATE_FIELDS.items()
-        if (value := getattr(standing.state, name)) != _DEFAULTS[name]
+        if (value := getattr(snapshot.state, name)) != _DEFAULTS[name]
     }
     row: dict[str, Any] = {
         "game": opening.game,
@@ -219,11 +219,11 @@ def standing_body(standing: Standing, hide: Hide) -> bytes:
         "state": state,
     }
     for name in _BESIDE:
-        row[name] = _FIELDS[name].put(getattr(standing, name), hide)
+        row[name] = _FIELDS[name].put(getattr(snapshot, name), hide)
     return dump(row)
 
 
-def take_standing(body: bytes, unhide: Unhide, archive: Callable[[int, int], Archive]) -> Standing:
+def take_snapshot(body: bytes, unhide: Unhide, archive: Callable[[int, int], Archive]) -> Snapshot:
     """``archive`` gives the closed round of a number from the record it stands in."""
     needed = [name for name in _FIELDS if name not in _LATER]
     found = take_fields(load(body), _FIELDS, needed, unhide)
@@ -232,4 +232,4 @@ def take_standing(body: bytes, unhide: Unhide, archive: Callable[[int, int], Arc
     taken = take_fields(found["state"], STATE_FIELDS, [], unhide)
     history = tuple(archive(number, seq) for number, seq in found["rounds"].items())
     state = TableState(rules, **taken, history=history)
-    return Standing(opening, state, **{name: found[name] for name in _BESIDE if name in found})
+    return Snapshot(opening, state, **{name: found[name] for name in _BESIDE if name in found})

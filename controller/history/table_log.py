@@ -15,7 +15,7 @@ from controller.history.codec import Hide
 from controller.history.entries import encode_entry
 from controller.history.memory import Body, Memory
 from controller.history.sealing import CardSealer, Sealed
-from controller.history.snapshot import ROUND, STANDING, round_number, standing_body
+from controller.history.snapshot import ROUND, SNAPSHOT, round_number, snapshot_body
 from controller.rules.cards import HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -140,7 +140,7 @@ class TableLog:
         if not self.may_stand:
             raise ValueError("a table is written down between rounds only")
         hide, _ = self._hiding(self._journal.next_seq)
-        self.append(STANDING, standing_body(self.memory.standing(), hide))
+        self.append(SNAPSHOT, snapshot_body(self.memory.snapshot(), hide))
         self.memory.stood()
 
     def _hiding(self, seq: int) -> tuple[Hide, list[Sealed]]:

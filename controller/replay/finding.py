@@ -10,7 +10,7 @@ import msgspec
 
 from controller.history.errors import BodyError
 from controller.history.replay import Record
-from controller.history.snapshot import ROUND, STANDING, round_number
+from controller.history.snapshot import ROUND, SNAPSHOT, round_number
 from controller.rules.engine.settlement import KEPT_ROUNDS
 
 NO_ROUND: Final = "E-RPY-001"
@@ -64,7 +64,7 @@ def _index(records: Iterable[Record]) -> _Index:
     found = _Index([], {}, [])
     number: int | None = None
     for place, record in enumerate(records):
-        if record.kind == STANDING:
+        if record.kind == SNAPSHOT:
             found.standings.append(place)
             try:
                 number = msgspec.json.decode(record.body, type=_Standing).state.round_no

@@ -15,7 +15,7 @@ from controller.history.memory import Ahead
 from controller.history.replay import DIVERGED, REFUSED, Record, Replay
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards
-from controller.history.snapshot import STANDING, Standing
+from controller.history.snapshot import SNAPSHOT, Snapshot
 from controller.replay.cards import NOT_TOLD, Place, Told, ToldCards
 from controller.replay.finding import OPENED
 from controller.rules.cards import Card
@@ -66,15 +66,15 @@ class _Stepping(Replay):
     def stepped(self, record: Record, fact: f.Fact, before: TableState, ahead: Ahead) -> None:
         self.run.steps[record.seq] = Stepped(fact, before, ahead)
 
-    def leads_to(self, standing: Standing) -> bool:
+    def leads_to(self, snapshot: Snapshot) -> bool:
         """Without the key closed cards are others than those written down: the digest counts."""
         if self._exact:
-            return super().leads_to(standing)
+            return super().leads_to(snapshot)
         memory = self._memory()
-        own = replace(memory.standing(), state=standing.state)
+        own = replace(memory.snapshot(), state=snapshot.state)
         if memory.sent is None:
-            return replace(own, sent=None) == replace(standing, sent=None)
-        return own == standing
+            return replace(own, sent=None) == replace(snapshot, sent=None)
+        return own == snapshot
 
 
 def step_again(
@@ -86,7 +86,7 @@ def step_again(
     progress: Progress = quietly,
 ) -> Run:
     """``records[start]`` is a standing record; those before it give the closed rounds."""
-    assert records[start].kind == STANDING
+    assert records[start].kind == SNAPSHOT
     stepping = _Stepping(cards, exact=exact)
     try:
         for record in records[:start]:
@@ -116,7 +116,7 @@ def step_without_key(
     cards = ToldCards(told, openings)
     run = step_again(records, start, cards, exact=False, progress=progress)
     while (at := _may_be_twice(records, run)) is not None:
-        stands = (n for n in range(at, start, -1) if records[n].kind == STANDING)
+        stands = (n for n in range(at, start, -1) if records[n].kind == SNAPSHOT)
         begin = next(stands, start)
         first = records[begin].seq
         for guess in _explanations(first, records[at].seq, told, cards.stood_in):

@@ -243,12 +243,12 @@ def truncated(case: Case) -> tuple[int, list[str]]:
     data = last_segment(disk)[1]
     start, end = last_record(data)
     whole, journal_id = _read(shortened(disk, len(data)))
-    expected = _memory(case.name, whole[:-1], journal_id).standing()
+    expected = _memory(case.name, whole[:-1], journal_id).snapshot()
     wrong = []
     for size in range(start, end):
         records, _ = _read(shortened(disk, size))
         repairs = [r for r in records[len(whole) - 1 :] if r.kind == "repair"]
-        found = _memory(case.name, records, journal_id).standing()
+        found = _memory(case.name, records, journal_id).snapshot()
         if found != expected or records[: len(whole) - 1] != whole[:-1] or len(repairs) != 1:
             wrong.append(case.wrong(f"cut to {size} bytes: the table does not stand where it did"))
     return end - start, wrong

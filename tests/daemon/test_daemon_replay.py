@@ -214,7 +214,7 @@ def test_a_standing_record_holds_the_whole_table(game: str, device: str) -> None
         back = live.back(whole=whole)
         assert back.state == live.state
         assert in_full(back.state) == in_full(live.state)
-        assert back.memory.standing() == live.table_log.memory.standing()
+        assert back.memory.snapshot() == live.table_log.memory.snapshot()
     opened = f.Fact(f.DeckShuffled("red"), f.Measured("shuffler"), 9)
     tell(live.table_log, opened, ("shuffler", 900))
     assert live.back().last_keys["shuffler"] == 900

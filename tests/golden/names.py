@@ -18,8 +18,7 @@ from controller.config import options
 from controller.daemon.desk import readings
 from controller.deckwatch.state import State as DeckWatch
 from controller.history import codec as typed
-from controller.history import entries
-from controller.history import snapshot as standing
+from controller.history import entries, snapshot
 from controller.history.gamingday.sheet import Day
 from controller.history.selection import entries as selection
 from controller.rules import events as ev
@@ -60,8 +59,8 @@ def names() -> Iterator[str]:
         yield from _walk(other, f"journal {name}")
     yield from _walk(f.Measured, "journal fact by")
     yield from _walk(f.Declared, "journal fact by")
-    yield from (f"journal standing {name}" for name in standing._FIELDS)
-    yield from (f"journal round {name}" for name in standing._ROUND_FIELDS)
+    yield from (f"journal standing {name}" for name in snapshot._FIELDS)
+    yield from (f"journal round {name}" for name in snapshot._ROUND_FIELDS)
     yield from _walk(TableState, "journal standing state")
     yield from _walk(Day, "journal day")
     yield from _walk(DeckWatch, "journal deckwatch")
@@ -148,7 +147,7 @@ def _struct(kind: type, path: str, above: tuple[Any, ...]) -> Iterator[str]:
     elif is_dataclass(kind):
         hints = get_type_hints(kind)
         for field in fields(kind):
-            if kind is TableState and field.name in standing._APART:
+            if kind is TableState and field.name in snapshot._APART:
                 continue
             yield f"{path}.{field.name}"
             yield from _walk(hints[field.name], f"{path}.{field.name}", above)

@@ -18,7 +18,7 @@ from controller.history.replay import DIVERGED, Replayed, replay
 from controller.history.sealing import CardSealer, Sealed
 from controller.history.snapshot import (
     ROUND,
-    STANDING,
+    SNAPSHOT,
     Opening,
     StateDigest,
     round_body,
@@ -169,4 +169,4 @@ def test_the_old_journals_have_most_kinds_of_facts(generation: Path, tmp_path: P
             if record.kind == "fact":
                 seen.add(json.loads(record.body)["what"])
     assert len(seen & set(WHATS)) == len(seen) >= 65
-    assert kinds >= {STANDING, ROUND, OUTBOX, "revealed", "repair", "selection", "day", "test"}
+    assert kinds >= {SNAPSHOT, ROUND, OUTBOX, "revealed", "repair", "selection", "day", "test"}

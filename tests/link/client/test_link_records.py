@@ -137,7 +137,7 @@ def test_a_journal_from_before_the_link_replays_and_counts_from_its_next_standin
     back = desk.back(old)
     assert back.missing == ()
     assert back.memory.sent is None
-    assert back.memory.standing().sent == 0
+    assert back.memory.snapshot().sent == 0
     back.memory.stood()
     assert back.memory.sent == 0
 
