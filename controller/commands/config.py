@@ -21,7 +21,7 @@ from controller.config.options import OPTIONS
 from controller.config.pending import Pending
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
-from controller.daemon.chosen import texts_of
+from controller.daemon.house_options import texts_of
 from controller.faults.refusals import Refusal, refusal_of
 from controller.rules.settings import ALL
 from record.arguments import Arguments

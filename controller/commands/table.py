@@ -14,8 +14,8 @@ from typing import Final
 
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import start as starting
-from controller.daemon.alone import Alone
 from controller.daemon.changing import Reloader
+from controller.daemon.crash_policy import end_on_failure
 from controller.daemon.desk.open import desk_of
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Direction, Recent
@@ -24,12 +24,12 @@ from controller.daemon.journald import TableLog, journal_socket, kept_log
 from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
 from controller.daemon.logbook import Entry, LogKeeper, say
-from controller.daemon.loudly import fail_loudly
 from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
 from controller.daemon.service import Service
+from controller.daemon.standalone import Standalone
 from controller.daemon.tamper import Sockets
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
@@ -69,21 +69,21 @@ def run(argv: list[str]) -> int:
 
 def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
     try:
-        alone = Alone.from_text(options.meter, options.selection)
+        standalone = Standalone.from_text(options.meter, options.selection)
     except ValueError as error:
         parser.error(str(error))
     keep_memory_private()
     try:
         config = load_live(options.config, starting.KINDS)
         log.handler.table_id = config.name
-        if alone != Alone() and not config.simulated:
+        if standalone != Standalone() and not config.simulated:
             parser.error("--meter and --selection are for a table with simulated devices")
         if not config.simulated:
             audit(bool(sys.flags.inspect))
         started = starting.start(config)
     except REFUSED as error:
         return _refused(refusal_of(error))
-    serving = _serve(config, started, alone, log)
+    serving = _serve(config, started, standalone, log)
     try:
         asyncio.run(serving)
     except (OSError, MemoryError) as error:
@@ -118,15 +118,15 @@ def _refused(refusal: Refusal) -> int:
 
 
 async def _serve(
-    config: LiveConfig, started: starting.Started, alone: Alone, log: TableLog
+    config: LiveConfig, started: starting.Started, standalone: Standalone, log: TableLog
 ) -> None:
     def deliver(effects: tuple[object, ...]) -> None:
         for effect in effects:
-            for told in alone.answer(effect):
+            for told in standalone.answer(effect):
                 runtime.put(told)
 
-    if alone.scripted:
-        started.writer.scripted = alone.selection()
+    if standalone.scripted:
+        started.writer.scripted = standalone.selection()
     frames, recent = started.frames, Recent()
 
     def on_frame(device: str, direction: Direction, data: bytes, at_us: int) -> None:
@@ -140,9 +140,9 @@ async def _serve(
     link = link_of(started, runtime.put)
     runtime.linked = link.released
     if config.link is None:
-        runtime.put(alone.at_start())
+        runtime.put(standalone.at_start())
     loop = asyncio.get_running_loop()
-    fail_loudly(loop)
+    end_on_failure(loop)
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, runtime.stop, name.name)
     _reload_on_hangup(config, runtime)

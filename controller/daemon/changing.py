@@ -15,7 +15,7 @@ from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.config.options import When
 from controller.config.pending import Pending
-from controller.daemon.chosen import Chosen, chosen
+from controller.daemon.house_options import HouseOptions, house_options
 from controller.history.memory import Memory, reopen
 from controller.history.snapshot import Opening
 from controller.rules.errors import UnderfeltError
@@ -43,7 +43,7 @@ class Reloaded:
     changes: tuple[tuple[str, Any, Any], ...] = ()
     """(key, old, new)"""
     refused: str = ""
-    chosen: Chosen | None = None
+    chosen: HouseOptions | None = None
     """Texts and options; None: those in force stay."""
 
 
@@ -55,7 +55,7 @@ class Reloader:
         running: LiveConfig,
         load: Callable[[], LiveConfig],
         opening_of: Callable[[LiveConfig], Opening],
-        choose: Callable[[LiveConfig], Chosen] = chosen,
+        choose: Callable[[LiveConfig], HouseOptions] = house_options,
     ) -> None:
         self._running = running
         self._load, self._opening_of, self._choose = load, opening_of, choose
@@ -117,7 +117,7 @@ class Changing:
             told["changes"] = [{"key": k, "old": old, "new": new} for k, old, new in one.changes]
         return {**told, "what_to_do": WHAT_TO_DO[verdict]}
 
-    def apply(self, memory: Memory) -> tuple[dict[str, Any], Chosen | None]:
+    def apply(self, memory: Memory) -> tuple[dict[str, Any], HouseOptions | None]:
         """Take what waits: the table is between rounds. Returns the journal's record, and what is
         for the table core."""
         one = self.waiting

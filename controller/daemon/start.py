@@ -18,11 +18,11 @@ from nacl.secret import SecretBox
 
 from controller.config.keys import link_keys, sealing_key
 from controller.config.live import LiveConfig, line_kinds
-from controller.daemon.bars import DEVICE, Bars
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded
-from controller.daemon.chosen import Chosen, chosen
 from controller.daemon.decks import DECKWATCH, Decks
+from controller.daemon.device_lockouts import DEVICE, DeviceLockouts
 from controller.daemon.frames import Frames, open_frames
+from controller.daemon.house_options import HouseOptions, house_options
 from controller.daemon.linking import hearing_of
 from controller.daemon.writer import Writer
 from controller.history.entries import dump, load
@@ -117,7 +117,7 @@ def start(
     """Open the journal, replay it, and put the table together. A check gives a ``disk`` that writes
     nothing, and a ``key`` where it cannot have the table's."""
     today = today or datetime.now().astimezone().date()
-    taken = chosen(config)
+    taken = house_options(config)
     key = key or sealing_key(config)
     register = ChipRegister.open(
         config.chips.register,
@@ -149,7 +149,7 @@ def _put_together(
     key: TableKey,
     register: ChipRegister,
     *,
-    taken: Chosen,
+    taken: HouseOptions,
     today: date,
 ) -> Started:
     cards = CardSealer(key, journal.journal_id, secrets.token_bytes)
@@ -199,7 +199,7 @@ def _put_together(
     if replayed.lock is not None:
         writer.locked = str(load(replayed.lock.body).get("why", "locked out"))
     rig = build(config.layout, vendor_kinds())
-    kept.bars.put_on(rig, {line.name: line.serial for line in config.layout.lines})
+    kept.lockouts.lock(rig, {line.name: line.serial for line in config.layout.lines})
     # A device that never answers never tells its state: it is unknown from the start.
     waited = {"state": "unknown", "code": "", "detail": "has not answered yet"}
     writer.devices = {name: dict(waited) for name in rig.counters() if name != "bus"}
@@ -223,7 +223,7 @@ class _Kept:
     """The hash that the round under way was opened with."""
     testing: bool = False
     """The last run ended in test mode."""
-    bars: Bars = field(default_factory=Bars)
+    lockouts: DeviceLockouts = field(default_factory=DeviceLockouts)
     """Card devices that have not proved their program."""
     places: Places = field(default_factory=Places)
     """Where the events for the link server stand."""
@@ -245,7 +245,7 @@ def _kept(journal: Journal) -> _Kept:
         elif record.kind == TEST:
             kept.testing = left_on(record.kind, record.body, kept.testing)
         elif record.kind == DEVICE:
-            kept.bars.take(record.body)
+            kept.lockouts.take(record.body)
         elif record.kind == OUTBOX:
             kept.places.take(record)
         elif record.kind == WITNESS:

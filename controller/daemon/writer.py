@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdict
-from controller.daemon.chosen import Chosen
 from controller.daemon.decks import DECKWATCH, Decks
+from controller.daemon.house_options import HouseOptions
 from controller.daemon.inputs import (
     CaughtUp,
     Input,
@@ -86,7 +86,7 @@ class Writer:
     """Displays that count up: their single steps are read back, but not journalled."""
     steps: dict[str, Shown] = field(default_factory=dict)
     """The last step that each of them showed in the count-up under way."""
-    chosen: Chosen | None = None
+    chosen: HouseOptions | None = None
     """What the configuration in force chooses besides its rules."""
     hearing: Hearing | None = None
     """What the link server says; None at a table without one."""

@@ -12,10 +12,10 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.authority import AUTHORITY
 from controller.rules.engine.common import reading
 from controller.rules.engine.entries import TableCall
-from controller.rules.engine.house import may_close
 from controller.rules.engine.phases import TABLE
 from controller.rules.engine.ruling import is_lifted
 from controller.rules.engine.state import Phase
+from controller.rules.engine.table_handlers import may_close
 from controller.table.closing import Closing
 from controller.table.console import Wrong
 from controller.table.menu import Call, SignOn

@@ -14,7 +14,7 @@ from drivers.layout import load
 from drivers.readings import Uid
 from hw_sim.scenario import HERE
 from tests.configuration.test_config_check import site
-from tests.table.finger import FakeChip, Table
+from tests.table.console_player import FakeChip, Table
 from tests.table.test_table_chips import betting
 
 

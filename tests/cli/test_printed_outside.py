@@ -73,7 +73,7 @@ def test_whatever_passes_the_guard_by_is_listed_here() -> None:
         'controller/commands/replay_terminal.py: draw(f"\\r\\x1b[K{printable(question)}")',
         "controller/commands/settle.py: sys.stdout.buffer.write(_encoded(result)",
         "controller/commands/settle.py: write = sys.stdout.buffer.write",
-        "controller/daemon/loudly.py: os.write(2, _NO_MEMORY)  # made beforeha",
+        "controller/daemon/crash_policy.py: os.write(2, _NO_MEMORY)  # made beforeha",
         "controller/floor/terminal.py: draw(ENTER)",
         "controller/floor/terminal.py: draw(LEAVE)",
         'controller/floor/terminal.py: draw(f"\\x1b[H{rows}\\x1b[J")',

@@ -7,7 +7,7 @@ import pytest
 from controller.cli import main
 from controller.config import ConfigError
 from controller.config.pending import Pending
-from controller.daemon.chosen import FOLDER, chosen, options_of
+from controller.daemon.house_options import FOLDER, house_options, options_of
 from controller.table.options import DEFAULTS
 from tests.configuration.conftest import Folder
 
@@ -28,7 +28,7 @@ def test_every_display_option_reaches_the_table_core(folder: Folder) -> None:
         '[display]\nlanguage = "de"\ncurrency = "KD"\ndecimals = 3\ndecimal_point = ","\n'
         'thousands = "."\n', "conf.d/10.toml",
     )  # fmt: skip
-    taken = chosen(folder.load())
+    taken = house_options(folder.load())
     assert taken.texts["ask"]["place bets"] == "BITTE SETZEN"
     assert taken.options.amounts.on_sign(1_234_567) == "KD 1.234,567"
 
@@ -36,7 +36,7 @@ def test_every_display_option_reaches_the_table_core(folder: Folder) -> None:
 def test_a_language_file_is_read_from_the_site_files_folder(folder: Folder) -> None:
     with_language(folder, GERMAN.replace("BITTE SETZEN", "FAITES VOS JEUX"), "pit-3.toml")
     folder.write('[display]\nlanguage = "{table}.toml"\n', "conf.d/10.toml")
-    assert chosen(folder.load()).texts["ask"]["place bets"] == "FAITES VOS JEUX"
+    assert house_options(folder.load()).texts["ask"]["place bets"] == "FAITES VOS JEUX"
 
 
 def test_its_bytes_are_in_the_hash_and_change_between_rounds(folder: Folder) -> None:
@@ -64,7 +64,7 @@ def test_a_flaw_refuses_with_file_key_and_what_is_expected(
 ) -> None:
     with_language(folder, GERMAN.replace(old, new))
     with pytest.raises(ConfigError) as refused:
-        chosen(folder.load())
+        house_options(folder.load())
     assert str(refused.value).splitlines()[0].startswith(f"{folder.path}/{said}")
     assert refused.value.code == "E-CFG-017"
     assert main(["config", "check", "--no-files", str(folder.site)]) == 78
@@ -75,7 +75,7 @@ def test_a_file_that_is_no_text_is_refused(folder: Folder) -> None:
     with_language(folder, GERMAN)
     (folder.path / "house.toml").write_bytes(b"[state]\n\xff")
     with pytest.raises(ConfigError, match=r"house\.toml: file: byte 8 is not UTF-8"):
-        chosen(folder.load())
+        house_options(folder.load())
 
 
 def test_a_file_that_changes_meanwhile_is_refused(folder: Folder) -> None:
@@ -83,4 +83,4 @@ def test_a_file_that_changes_meanwhile_is_refused(folder: Folder) -> None:
     config = folder.load()
     folder.write(GERMAN + "\n", "house.toml")
     with pytest.raises(ConfigError, match="changed while it was read"):
-        chosen(config)
+        house_options(config)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from nacl.secret import SecretBox
 
-from controller.daemon.alone import Alone
+from controller.daemon.standalone import Standalone
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
 from controller.history.replay import left_on, replay
 from controller.history.sealing import CardSealer, TableKey
@@ -176,7 +176,7 @@ class CrashTable:
         for record in self.journal.records():
             self.writer.test.left_on = left_on(record.kind, record.body, self.writer.test.left_on)
         if self.scenario.game == "MEGA":
-            self.writer.scripted = Alone(METER, *self._magic, scripted=True).selection()
+            self.writer.scripted = Standalone(METER, *self._magic, scripted=True).selection()
         self._up = True
         self._dial()
         missing = list(replayed.missing)
@@ -257,4 +257,4 @@ class CrashTable:
     def select(self, magic: str | None, lucky: int | None) -> None:
         self._magic = (magic, lucky)
         if self._up:
-            self.writer.scripted = Alone(METER, magic, lucky, scripted=True).selection()
+            self.writer.scripted = Standalone(METER, magic, lucky, scripted=True).selection()

@@ -19,7 +19,7 @@ from drivers.readings import CardEvent, CardRead, CreditOffered, CreditTaken, Pa
 from record.journal import Journal
 from tests.clauses.tables import SETTINGS, SHUFFLER, TODAY, table
 from tests.paper import KeptLog, Noise, Paper, Row, cards
-from tests.table.finger import Finger, Table, byte_of
+from tests.table.console_player import ConsolePlayer, Table, byte_of
 from tests.table.test_table_any_round import WAGERS, play, rulings
 
 GAMES = [*((g, "shoe") for g in WAGERS), *((g, "shuffler") for g in SHUFFLER)]
@@ -64,7 +64,7 @@ class WrittenTable(Table):
 class Desk:
     """One table, its finger, its paper."""
 
-    hand: Finger
+    hand: ConsolePlayer
     paper: Paper
     table_log: TableLog
     opening: Opening
@@ -114,7 +114,7 @@ def desk(
     table_log = KeptLog(Memory(croupier.state, opening), paper, noise)
     table_log.stand()
     table = kind(croupier.state, table_log=table_log)
-    hand = Finger(table, list(croupier.deck), wagers, **more)
+    hand = ConsolePlayer(table, list(croupier.deck), wagers, **more)
     return Desk(hand, paper, table_log, opening, noise)
 
 

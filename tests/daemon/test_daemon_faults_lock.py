@@ -18,7 +18,7 @@ import pytest
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import pulse as pulses
 from controller.daemon import start as starting
-from controller.daemon.loudly import fail_loudly
+from controller.daemon.crash_policy import end_on_failure
 from controller.daemon.notify import Notifier
 from controller.daemon.runtime import Runtime
 from controller.daemon.writer import Tick, Told
@@ -200,7 +200,7 @@ def test_what_goes_wrong_in_a_callback_ends_the_process(
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        fail_loudly(loop, ends.append)
+        end_on_failure(loop, ends.append)
         loop.call_soon(wrong)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -219,7 +219,7 @@ def test_a_failed_request_or_a_missing_descriptor_does_not_end_it(
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
-        fail_loudly(loop, ends.append)
+        end_on_failure(loop, ends.append)
         full = OSError(24, "Too many open files")
         loop.call_exception_handler({"message": "socket.accept()", "exception": full})
         loop.call_exception_handler({"message": "a request", "exception": KeyError("x")})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.chosen import FOLDER
+from controller.daemon.house_options import FOLDER
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.writer import Released, Tick, Told
 from controller.faults.troubles import SAFE_MODE, troubles

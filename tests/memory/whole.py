@@ -46,7 +46,7 @@ from record.link.messages import Event
 from tests.daemon.desk import WrittenTable
 from tests.link.client.model import Committed, ModelServer
 from tests.paper import KEY
-from tests.table.finger import STEP_US
+from tests.table.console_player import STEP_US
 
 SEGMENT: Final = 64 << 10
 QUICKER: Final = 200

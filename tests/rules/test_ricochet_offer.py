@@ -14,7 +14,7 @@ from controller.table.asks import Around
 from controller.table.guide import guide
 from controller.table.prompt import Notice, Prompter, Said
 from tests.clauses.tables import row, table
-from tests.table.finger import ENGLISH
+from tests.table.console_player import ENGLISH
 
 HANDS = {1: "Qc 8d", 3: "6h 5s", 6: "Kc 2d"}
 KICKED_OUT, STAYS = "2s 2c 2h 3s 4c", "Ah Kd 9c 7s 3d"

@@ -15,7 +15,7 @@ from controller.table.prompt import Notice, Prompter, Said, money_line
 from drivers.ht16k33.codec import cells_of
 from drivers.orders import ShowSign
 from tests.clauses.tables import table
-from tests.table.finger import ENGLISH, Table
+from tests.table.console_player import ENGLISH, Table
 
 EURO = Amounts("EUR", 2, ",", ".")
 FRANC = Amounts("CHF", 2, ".", "'")

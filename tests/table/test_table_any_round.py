@@ -11,7 +11,7 @@ from controller.rules.cards import Card
 from controller.rules.engine.state import Phase
 from drivers.readings import CardEvent, CardRead, SealedCard, SpotLost
 from tests.clauses.tables import SHUFFLER, base, table
-from tests.table.finger import Finger, finger
+from tests.table.console_player import ConsolePlayer, console_player
 
 WAGERS: dict[str, dict[int, dict[str, int]]] = {
     "MBS3": {2: base(1000, progressive=100), 5: base(500)},
@@ -22,7 +22,7 @@ WAGERS: dict[str, dict[int, dict[str, int]]] = {
 }
 
 
-def rulings(rng: random.Random, hand: Finger) -> dict[str, Any]:
+def rulings(rng: random.Random, hand: ConsolePlayer) -> dict[str, Any]:
     """People answer at random; a supervisor only among the answers that line 2 offers."""
 
     def frozen(_: int) -> tuple[object, ...]:
@@ -51,7 +51,7 @@ def card_code(card: Card) -> str:
     return f"{1 if rank == 12 else rank + 2:02}{suit + 1}"
 
 
-def disturb(rng: random.Random, hand: Finger) -> None:
+def disturb(rng: random.Random, hand: ConsolePlayer) -> None:
     """Something irregular that a dealer reports or a device sees."""
     table = hand.table
     seat = rng.choice(list(hand.wagers))
@@ -98,7 +98,7 @@ def test_line_four_always_leads_to_the_end(game: str, device: str) -> None:
         rng = random.Random(f"{game} {device} {seed}")
         croupier = table(game, **changes)
         rng.shuffle(croupier.deck)
-        hand = finger(croupier, WAGERS[game])
+        hand = console_player(croupier, WAGERS[game])
         hand.last_packet = 2 if game == "MBS3" else 3
         hand.rules = rulings(rng, hand)
         hand.back = lambda _s, _d, rng=rng: rng.random() < 0.5  # type: ignore[misc]
@@ -108,7 +108,7 @@ def test_line_four_always_leads_to_the_end(game: str, device: str) -> None:
         play(hand, rng, moments)
 
 
-def play(hand: Finger, rng: random.Random, moments: set[int]) -> None:
+def play(hand: ConsolePlayer, rng: random.Random, moments: set[int]) -> None:
     rounds = 0
     for n in range(400):
         hand.seen.append(hand.table.lines)

@@ -18,7 +18,7 @@ from drivers.base import DeviceState, StateReported
 from drivers.orders import AcknowledgeReading, RequestDeckCheck
 from drivers.readings import CardEvent, CardRead, PacketRead, SealedCard
 from tests.clauses.tables import SHUFFLER, TODAY, base, table
-from tests.table.finger import Finger, Table, byte_of, finger
+from tests.table.console_player import ConsolePlayer, Table, byte_of, console_player
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_52_bytes_are_cards_and_no_other() -> None:
     assert sorted(found) == list(DECK)
 
 
-def locked(game: str = "MBS3", **changes: Any) -> Finger:
-    hand = finger(table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s6s", **changes), {
+def locked(game: str = "MBS3", **changes: Any) -> ConsolePlayer:
+    hand = console_player(table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s6s", **changes), {
         2: base(1000), 5: base(500),
     })  # fmt: skip
     while not hand.table.lines[0].startswith("BETS CLOSED"):

@@ -22,13 +22,13 @@ from drivers.readings import (
     Uid,
 )
 from tests.clauses.tables import base, table
-from tests.table.finger import FakeChip, Finger, Table, finger, nets
+from tests.table.console_player import ConsolePlayer, FakeChip, Table, console_player, nets
 
 WAGERS = {2: base(1000), 5: base(500)}
 
 
-def betting(game: str = "MBS3", *, placed: bool = True) -> Finger:
-    hand = finger(table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s"), WAGERS)
+def betting(game: str = "MBS3", *, placed: bool = True) -> ConsolePlayer:
+    hand = console_player(table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s"), WAGERS)
     while not hand.table.lines[0].startswith("BETS OPEN"):
         hand.do(hand.words[0])
     if placed:

@@ -17,7 +17,7 @@ from controller.table.console import Console, Outcome, Wrong, needs_key
 from controller.table.menu import MENU, Call, SignOn
 from drivers.orders import ShowLamps
 from tests.clauses.tables import SETTINGS, TODAY, base, table
-from tests.table.finger import Finger, Table, finger
+from tests.table.console_player import ConsolePlayer, Table, console_player
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocols" / "console.md"
 
@@ -171,10 +171,10 @@ def test_void_takes_four_reasons_and_their_arguments() -> None:
 # --- at the table ------------------------------------------------------------------------------
 
 
-def deciding(game: str = "MBS3") -> Finger:
+def deciding(game: str = "MBS3") -> ConsolePlayer:
     """Seats 2 and 5 have their cards and seat 2 is asked."""
     croupier = table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s")
-    hand = finger(croupier, {2: base(1000), 5: base(500)})
+    hand = console_player(croupier, {2: base(1000), 5: base(500)})
     while not hand.table.lines[0].startswith("DECISION"):
         hand.do(hand.words[0])
     return hand

@@ -15,11 +15,13 @@ from drivers.orders import AcknowledgeCredit, EnableAcceptors, ReleaseCredit, Sh
 from drivers.readings import CreditReturned, CreditTaken, SwitchRead
 from tests.clauses.tables import base, table
 from tests.paper import log_of
-from tests.table.finger import Finger, Table, finger
+from tests.table.console_player import ConsolePlayer, Table, console_player
 
 
-def betting(game: str, **options: Any) -> Finger:
-    hand = finger(table(game, {1: "TcTd7h", 4: "2c3d9h"}, "4s5s"), {1: base(1000), 4: base(500)})
+def betting(game: str, **options: Any) -> ConsolePlayer:
+    hand = console_player(
+        table(game, {1: "TcTd7h", 4: "2c3d9h"}, "4s5s"), {1: base(1000), 4: base(500)}
+    )
     if options:
         hand.table = Table(hand.table.state, options=options)
     while not hand.table.lines[0].startswith("BETS OPEN"):
@@ -44,7 +46,7 @@ def test_a_sensor_tells_its_level_while_bets_are_open() -> None:
 
 
 def test_a_wager_left_on_its_sensor_counts_at_the_next_opening() -> None:
-    hand = finger(table("MBS3", {1: "TcTd7h"}, "4s5s"), {1: base(1000)})
+    hand = console_player(table("MBS3", {1: "TcTd7h"}, "4s5s"), {1: base(1000)})
     sensor(hand.table, 3, True)
     assert credits_read(hand.table) == []
     while not hand.table.lines[0].startswith("BETS OPEN"):
@@ -192,7 +194,7 @@ def test_a_credit_in_doubt_waits_for_the_supervisor() -> None:
 
 
 def test_the_meter_shows_amount_stale_closed_and_pending() -> None:
-    hand = finger(table("MBS3", {1: "TcJcQc", 4: "2c3d9h"}, "KcAc"), {
+    hand = console_player(table("MBS3", {1: "TcJcQc", 4: "2c3d9h"}, "KcAc"), {
         1: base(1000, progressive=100), 4: base(500),
     })  # fmt: skip
     table_ = hand.table

@@ -10,7 +10,7 @@ from controller.rules.cards import NAMES
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from tests.clauses.tables import SHUFFLER, base, table
-from tests.table.finger import Finger, finger
+from tests.table.console_player import ConsolePlayer, console_player
 
 TWINS = [
     ("MBS3", {}, ("TcTd7h", "AsKsQs"), ("4s5s", "4s5s")),
@@ -22,7 +22,7 @@ TWINS = [
 """Seat 2's cards, and the burnt or middle one, differ; what is opened first is the same."""
 
 
-def until(hand: Finger, *words: str) -> None:
+def until(hand: ConsolePlayer, *words: str) -> None:
     while not all(any(word in line for line in hand.table.lines) for word in words):
         hand.do(hand.words[0])
         if hand.words[0] == "WAIT" and hand.placed:
@@ -36,7 +36,9 @@ def test_twins_cannot_be_told_apart_until_their_cards_are_open(
     runs: list[tuple[str, ...]] = []
     for cards, dealer in zip(hands, dealers, strict=True):
         croupier = table(game, {2: cards, 5: "3d6h8h"}, dealer, **changes)
-        hand = finger(croupier, {2: base(1000), 5: base(500)}, back=lambda seat, _: seat == 5)
+        hand = console_player(
+            croupier, {2: base(1000), 5: base(500)}, back=lambda seat, _: seat == 5
+        )
         until(hand, "SEAT 2", "SHOW")
         told = [e for e in hand.table.core.outbox if not isinstance(e, fx.ShowHand)]
         runs.append((repr(hand.table.log), repr(hand.table.core.outbox), repr(hand.table.facts)))
@@ -55,13 +57,13 @@ def test_no_order_names_a_card(
 ) -> None:
     """No magic card was drawn here, so no order at all may name one."""
     croupier = table(game, {2: hands[0], 5: "3d6h8h"}, dealers[0], **changes)
-    hand = finger(croupier, {2: base(1000), 5: base(500)})
+    hand = console_player(croupier, {2: base(1000), 5: base(500)})
     until(hand, "END", "SETTLEMENT")
     assert not re.findall(rf"\b({'|'.join(NAMES)})\b", repr(hand.table.log))
 
 
 def test_held_cards_show_themselves_to_nobody() -> None:
-    hand = finger(table("MBS3", {2: "TcTd7h"}, "4s5s"), {2: base(1000)})
+    hand = console_player(table("MBS3", {2: "TcTd7h"}, "4s5s"), {2: base(1000)})
     until(hand, "BETS OPEN")
     hand.bet()
     hand.table.sweeps = False

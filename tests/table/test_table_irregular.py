@@ -11,19 +11,19 @@ from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import AcknowledgeReading, ShowLamps
 from drivers.readings import CardRead, SealedCard, SupplyRead, SwitchRead
 from tests.clauses.tables import base, table
-from tests.table.finger import Finger, Table, finger, nets
+from tests.table.console_player import ConsolePlayer, Table, console_player, nets
 
 WAGERS = {2: base(1000), 5: base(500)}
 
 
-def until(hand: Finger, word: str) -> Table:
+def until(hand: ConsolePlayer, word: str) -> Table:
     while not any(word in line for line in hand.table.lines):
         hand.do(hand.words[0])
     return hand.table
 
 
-def mbs3() -> Finger:
-    return finger(table("MBS3", {2: "TcTd7h", 5: "2c3d9h"}, "4s5s"), WAGERS)
+def mbs3() -> ConsolePlayer:
+    return console_player(table("MBS3", {2: "TcTd7h", 5: "2c3d9h"}, "4s5s"), WAGERS)
 
 
 def test_a_misread_card_is_dealt_as_what_the_supervisor_says_it_is() -> None:
@@ -68,7 +68,7 @@ def test_nsw_unequal_wagers_are_corrected_or_folded() -> None:
         ({"1": 500, "2": 500, "$": 1000}, "FOLD", {2: 0, 5: -1500}),
         ({"1": 1000, "2": 1000, "$": 1000}, "MENU 22", {2: 3000, 5: -1500}),
     ):
-        hand = finger(
+        hand = console_player(
             table("NSW", {2: "TcTd7h", 5: "2c3d9h"}, "4s5s"),
             {2: {"1": 500, "2": 500, "$": 1000}, 5: base(500)},
         )
@@ -170,7 +170,7 @@ def test_chips_that_are_not_the_pay_are_told_with_amount_and_direction(
 
 def test_envy_after_a_seat_is_paid_is_told_as_a_notice() -> None:
     wagers = {2: base(1000), 5: base(500, progressive=100)}
-    hand = finger(table("MBS3", {2: "9sTsJs", 5: "2c3d9h"}, "7s8s"), wagers)
+    hand = console_player(table("MBS3", {2: "9sTsJs", 5: "2c3d9h"}, "7s8s"), wagers)
     until(hand, "SEAT 2")
     until(hand, "SHOW")
     hand.do("SHOW")  # seat 5
@@ -186,7 +186,7 @@ def test_envy_after_a_seat_is_paid_is_told_as_a_notice() -> None:
 def test_envy_for_two_hands_is_told_as_one_sum() -> None:
     wagers = {2: base(1000), 3: base(1000), 5: base(500, progressive=100)}
     dealt = {2: "9sTsJs", 3: "4s5s6s", 5: "2c3d9h"}
-    hand = finger(table("MBS3", dealt, "7s8s"), wagers)
+    hand = console_player(table("MBS3", dealt, "7s8s"), wagers)
     until(hand, "SEAT 2")
     until(hand, "SHOW")
     for key in ("SHOW", "PAID", "SHOW", "PAID", "SHOW"):  # seats 5 and 3 are paid, 2 is opened

@@ -12,7 +12,7 @@ from controller.table.texts import BUILT_IN, SECTIONS, LanguageError, Texts, par
 from drivers.hd44780.codec import code_of
 from drivers.orders import Order
 from tests.clauses.tables import table
-from tests.table.finger import ENGLISH, Table, finger
+from tests.table.console_player import ENGLISH, Table, console_player
 from tests.table.test_table_any_round import WAGERS
 
 FOLDER = Path(controller.table.__file__).parent / "texts"
@@ -104,7 +104,7 @@ class Recorded(Table):
 @pytest.mark.parametrize("game", ["MBS3", "PP6", "NSW", "MEGA"])
 def test_the_same_round_in_german_has_the_same_fourth_line_and_the_same_orders(game: str) -> None:
     croupier = table(game)
-    hand = finger(croupier, WAGERS[game])
+    hand = console_player(croupier, WAGERS[game])
     hand.table = told = Recorded(croupier.state)
     hand.play()
     english, _ = fed_again(told, ENGLISH)

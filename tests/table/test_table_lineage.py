@@ -13,16 +13,16 @@ from controller.rules.engine.state import Phase
 from controller.table.lineage import Lineage
 from drivers.readings import Uid
 from tests.clauses.tables import base, table
-from tests.table.finger import FakeChip, Finger, Table, finger, nets
+from tests.table.console_player import ConsolePlayer, FakeChip, Table, console_player, nets
 
 HANDS = {2: "TcTd7h", 5: "2c3d9h"}
 SPOTS = ("1", "2", "$")
 
 
-def played(game: str = "NSW", **settings: Any) -> tuple[Finger, dict[int, frozenset[Uid]]]:
+def played(game: str = "NSW", **settings: Any) -> tuple[ConsolePlayer, dict[int, frozenset[Uid]]]:
     """A round in which seat 2 won on a pair of tens and seat 5 lost; bets are open again. The
     chips that each had on its spots, and those paid onto seat 2's."""
-    hand = finger(table(game, HANDS, "4s5s", **settings), {2: base(1000), 5: base(500)})
+    hand = console_player(table(game, HANDS, "4s5s", **settings), {2: base(1000), 5: base(500)})
     deck = list(hand.deck)
     table_ = hand.table
     until(hand, "SETTLEMENT")
@@ -40,7 +40,7 @@ def played(game: str = "NSW", **settings: Any) -> tuple[Finger, dict[int, frozen
     return hand, had
 
 
-def until(hand: Finger, state: str) -> None:
+def until(hand: ConsolePlayer, state: str) -> None:
     while not hand.table.lines[0].startswith(state):
         hand.do(hand.words[0])
 
@@ -156,7 +156,7 @@ def test_after_a_round_without_them_chips_are_nobodys() -> None:
 
 
 def test_chips_that_were_down_before_the_opening_are_told_at_it() -> None:
-    hand = finger(table("NSW", HANDS, "4s5s"), {2: base(1000), 5: base(500)})
+    hand = console_player(table("NSW", HANDS, "4s5s"), {2: base(1000), 5: base(500)})
     table_ = hand.table
     until(hand, "SETTLEMENT")
     had = tags(table_, 2)

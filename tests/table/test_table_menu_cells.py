@@ -28,7 +28,7 @@ from docs import menu_page
 from tests.clauses.tables import base, table
 from tests.rules.test_owed import SEATS, changes, harms
 from tests.rules.test_owed import SECOND as OTHER
-from tests.table.finger import Table
+from tests.table.console_player import Table
 
 GAMES = tuple(BOOKS)
 AT_MS = 5_000_000

@@ -9,7 +9,7 @@ from controller.rules.engine.state import Phase
 from controller.table.menu import MENU
 from docs import menu_page
 from tests.clauses.tables import base, table
-from tests.table.finger import Finger, Table, finger
+from tests.table.console_player import ConsolePlayer, Table, console_player
 
 
 def test_every_code_has_a_row_and_a_way_to_undo_it() -> None:
@@ -17,8 +17,8 @@ def test_every_code_has_a_row_and_a_way_to_undo_it() -> None:
     assert set(menu_page.UNDO) == set(MENU)
 
 
-def occupied() -> Finger:
-    hand = finger(table("NSW", {2: "TcTd7h"}, "4s5s"), {2: base(1000)})
+def occupied() -> ConsolePlayer:
+    hand = console_player(table("NSW", {2: "TcTd7h"}, "4s5s"), {2: base(1000)})
     hand.play()
     return hand
 
@@ -46,7 +46,7 @@ def test_a_table_with_players_is_closed_only_after_its_sign_stood_twenty_minutes
 
 
 def test_end_calls_off_a_round_in_which_nobody_bets() -> None:
-    hand = finger(table("NSW", {2: "TcTd7h"}, "4s5s"), {})
+    hand = console_player(table("NSW", {2: "TcTd7h"}, "4s5s"), {})
     while hand.table.phase() is not Phase.BETTING:
         hand.do(hand.words[0])
     assert hand.words == ["WAIT", "END"]

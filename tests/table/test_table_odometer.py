@@ -14,7 +14,7 @@ from controller.table.odometer import STEP_US, CountUp
 from controller.table.options import Options
 from drivers.orders import ShowMeter, ShowSign
 from tests.clauses.tables import table
-from tests.table.finger import Table
+from tests.table.console_player import Table
 
 SECOND = 1_000_000
 

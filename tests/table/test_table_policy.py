@@ -13,15 +13,15 @@ from controller.table.options import Options
 from drivers.orders import SweepAntennas
 from drivers.readings import CardEvent, SpotMoving, SpotSettled, SwitchRead
 from tests.clauses.tables import base, table
-from tests.table.finger import STEP_US, FakeChip, Finger, Table, finger
+from tests.table.console_player import STEP_US, ConsolePlayer, FakeChip, Table, console_player
 
 MS = 1_000
 
 
-def betting(game: str = "MBS3", **options: Any) -> Finger:
+def betting(game: str = "MBS3", **options: Any) -> ConsolePlayer:
     """Bets are open and two seats have theirs down, long ago."""
     croupier = table(game, {2: "TcTd7h", 5: "2c3d9h"}, "4s5s")
-    hand = finger(croupier, {2: base(1000), 5: base(500)})
+    hand = console_player(croupier, {2: base(1000), 5: base(500)})
     hand.table = Table(croupier.state, options={"options": Options(**options)})
     while not hand.table.lines[0].startswith("BETS OPEN"):
         hand.do(hand.words[0])
@@ -184,7 +184,7 @@ def test_it_counts_if_the_call_comes_to_nothing() -> None:
 # --- chips of a wager taken back ---------------------------------------------------------------
 
 
-def deciding(**options: Any) -> Finger:
+def deciding(**options: Any) -> ConsolePlayer:
     hand = betting(**options)
     while not hand.table.lines[0].startswith("DECISION"):
         hand.do(hand.words[0])

@@ -22,7 +22,7 @@ from controller.table.refusals import text_key
 from controller.table.texts import SECTIONS, widest_of
 from drivers.base import DeviceState, Fault, StateReported
 from tests.clauses.tables import base, table
-from tests.table.finger import ENGLISH, finger
+from tests.table.console_player import ENGLISH, console_player
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -98,7 +98,7 @@ def test_every_reason_not_to_open_has_a_text() -> None:
 
 
 def test_opening_with_a_wrong_deck_in_the_device_is_refused_in_words() -> None:
-    made = finger(table("MBS3"), {1: base(500)}).table
+    made = console_player(table("MBS3"), {1: base(500)}).table
     made.core.health.card_devices = frozenset({"shoe"})
     made.feed(StateReported("shoe", DeviceState.DEGRADED, Fault("E-CDP-036", "51 cards"), 0))
     made.press("OPEN")

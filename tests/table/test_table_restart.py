@@ -7,7 +7,7 @@ from dataclasses import replace
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from drivers.readings import SwitchRead
-from tests.table.finger import Table
+from tests.table.console_player import Table
 from tests.table.test_table_chips import betting
 
 

@@ -6,12 +6,12 @@ from controller.croupier import Croupier
 from controller.rules.cards import card
 from controller.rules.engine import facts as f
 from tests.clauses.tables import SHUFFLER, base, table
-from tests.table.finger import finger, nets
+from tests.table.console_player import console_player, nets
 
 
 def test_mbs3_pays_a_pair_of_tens_and_takes_a_loser() -> None:
     croupier = table("MBS3", {2: "TcTd7h", 5: "2c3d9h"}, "4s5s")
-    dealer = finger(croupier, {2: base(1000, progressive=100), 5: base(500)},
+    dealer = console_player(croupier, {2: base(1000, progressive=100), 5: base(500)},
                     back=lambda seat, _: seat == 5)  # fmt: skip
     dealer.play()
     # Seat 2: three wagers of 10 at 1 to 1, progressive lost; seat 5 took 1 and 2 back, $ lost.
@@ -20,7 +20,9 @@ def test_mbs3_pays_a_pair_of_tens_and_takes_a_loser() -> None:
 
 def test_nsw_from_a_shoe_needs_check_shuffle_and_cut_and_line_four_says_so() -> None:
     croupier = table("NSW", {1: "TcTd7h", 3: "2c3d9h"}, "Th5s")
-    dealer = finger(croupier, {1: base(1000), 3: base(2000)}, back=lambda s, d: (s, d) == (3, 2))
+    dealer = console_player(
+        croupier, {1: base(1000), 3: base(2000)}, back=lambda s, d: (s, d) == (3, 2)
+    )
     dealer.play()
     # Three tens pay 3 to 1 on three wagers of 10; seat 3 kept 1 and $ and lost both.
     assert nets(dealer.table) == {1: 9000, 3: -4000}
@@ -30,7 +32,7 @@ def test_nsw_from_a_shoe_needs_check_shuffle_and_cut_and_line_four_says_so() -> 
 
 def test_nsw_from_a_shuffler_burns_the_bottom_card() -> None:
     croupier = table("NSW", {1: "TcTd7h", 3: "2c3d9h"}, "AsTh5s", **SHUFFLER["NSW"])
-    dealer = finger(croupier, {1: base(1000), 3: base(2000)})
+    dealer = console_player(croupier, {1: base(1000), 3: base(2000)})
     dealer.play()
     assert nets(dealer.table) == {1: 9000, 3: -6000}
     assert f.PacketDispensed in [type(w) for w in dealer.table.facts]
@@ -38,7 +40,7 @@ def test_nsw_from_a_shuffler_burns_the_bottom_card() -> None:
 
 def test_pp6_settles_main_then_pair_plus_then_the_middle_card() -> None:
     croupier = table("PP6", {1: "9c9d2h", 4: "3h7sKd"}, "9h9s4c")
-    dealer = finger(
+    dealer = console_player(
         croupier,
         {
             1: {"1": 500, "2": 500, "$": 500, "pair_plus": 200, "six_card": 300},
@@ -55,7 +57,7 @@ def test_pp6_settles_main_then_pair_plus_then_the_middle_card() -> None:
 
 def test_mega_takes_credits_after_the_base_wagers_and_pays_the_magic_card() -> None:
     croupier = table("MEGA", {1: "TcTd7h", 4: "2c3d9h"}, "4s5s")
-    dealer = finger(croupier, {1: base(1000, progressive=300), 4: base(500)})
+    dealer = console_player(croupier, {1: base(1000, progressive=300), 4: base(500)})
     table_ = dealer.table
     table_.fact(f.MeterReported(12_345_678))
     while not table_.lines[0].startswith("BETS CLOSED"):
@@ -75,7 +77,7 @@ def test_mega_takes_credits_after_the_base_wagers_and_pays_the_magic_card() -> N
 def test_ricochet_pays_the_pot_to_the_best_hand() -> None:
     croupier = table("RICO", {1: "2c7d", 3: "KcKd"}, "3h5s9cJhQd")
     wagers = {1: {"ante": 500, "rapid_fire": 200}, 3: {"ante": 500, "hedge": 100}}
-    dealer = finger(croupier, wagers, plays=lambda seat: seat == 3)
+    dealer = console_player(croupier, wagers, plays=lambda seat: seat == 3)
     dealer.play()
     # Seat 1 folds (ante to the pot) and loses Rapid Fire; seat 3 keeps its pair of kings.
     assert nets(dealer.table)[1] == -700
@@ -92,7 +94,7 @@ def test_the_finger_tells_the_engine_what_the_croupier_tells_it() -> None:
         wagers = {2: base(1000), 5: base(500)}
         told: list[f.What] = []
         croupier = table(game, hands, dealer)
-        hand = finger(croupier, wagers, back=lambda seat, _: seat == 5)
+        hand = console_player(croupier, wagers, back=lambda seat, _: seat == 5)
         croupier.ride = lambda seat, _: "withdraw" if seat == 5 else "ride"
         croupier.told = lambda fact, _, told=told: told.append(fact.what)
         croupier.round(wagers)

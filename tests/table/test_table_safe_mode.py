@@ -13,23 +13,23 @@ from controller.table.options import Options
 from drivers.orders import ShowSign
 from drivers.readings import SwitchRead
 from tests.clauses.tables import base, refused, table
-from tests.table.finger import Finger, Table, finger, nets
+from tests.table.console_player import ConsolePlayer, Table, console_player, nets
 
 CONFIGURATION = f.Measured("configuration")
 SAFE = {"options": Options(safe_mode=True)}
 HANDS = {2: "TcTd7h", 5: "2c3d9h"}
 
 
-def safe(game: str) -> Finger:
+def safe(game: str) -> ConsolePlayer:
     croupier = table(game, HANDS, "4s5s")
-    hand = finger(croupier, {2: base(1000), 5: base(500)})
+    hand = console_player(croupier, {2: base(1000), 5: base(500)})
     hand.table = Table(croupier.state, options=SAFE)
     hand.table.core.set_mode(0)
     hand.table.wait(0)
     return hand
 
 
-def opened(hand: Finger) -> Table:
+def opened(hand: ConsolePlayer) -> Table:
     while hand.table.phase() is not Phase.BETTING:
         hand.do(hand.words[0])
     return hand.table

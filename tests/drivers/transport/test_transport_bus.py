@@ -231,7 +231,7 @@ def test_no_more_threads_hang_than_the_limit(later: Callable[[int], None]) -> No
 
 
 def test_a_mistake_of_a_driver_reaches_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There it ends the process (controller.daemon.loudly)."""
+    """There it ends the process (controller.daemon.crash_policy)."""
     told: list[object] = []
 
     def broken(*_outcome: object) -> list[object]:

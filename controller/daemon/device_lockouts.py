@@ -1,7 +1,7 @@
 """Card devices whose program was challenged and not proved: they stay locked over any restart.
 
-Read from the journal's own records of devices. A bar belongs to a serial number, so another device
-in its place is none of its business; only a device that was ready again has proved itself.
+Read from the journal's own records of devices. A lock-out belongs to a serial number, so another
+device in its place is none of its business; only one that was ready again has proved itself.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ DEVICE: Final = "device"
 _CODE: Final = UNPROVED.encode()
 
 
-class Bars:
+class DeviceLockouts:
     def __init__(self) -> None:
         self._serials: dict[str, str] = {}
         """By device, as it said last."""
-        self.barred: dict[str, str] = {}
+        self.locked: dict[str, str] = {}
 
     def take(self, body: bytes) -> None:
         """The next record; only few of them are worth reading."""
-        if not (self.barred or _CODE in body or b'"serial"' in body):
+        if not (self.locked or _CODE in body or b'"serial"' in body):
             return
         told = load(body)
         device = str(told.get("device", ""))
         if serial := told.get("serial"):
             self._serials[device] = str(serial)
         elif told.get("code") == UNPROVED:
-            self.barred.setdefault(device, self._serials.get(device, ""))
+            self.locked.setdefault(device, self._serials.get(device, ""))
         elif told.get("state") == "ready":
-            self.barred.pop(device, None)
+            self.locked.pop(device, None)
 
-    def put_on(self, rig: Rig, serials: dict[str, str]) -> None:
+    def lock(self, rig: Rig, serials: dict[str, str]) -> None:
         """``serials``: by line, as the layout expects them."""
-        for name, serial in self.barred.items():
+        for name, serial in self.locked.items():
             driver = rig.lines.get(name)
             if isinstance(driver, CardDriver) and serial in ("", serials.get(name)):
                 driver.bar()

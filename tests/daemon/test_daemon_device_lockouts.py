@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.daemon.bars import Bars
+from controller.daemon.device_lockouts import DeviceLockouts
 from controller.history.entries import dump
 
 IDENTIFIED = {"device": "shoe", "vendor": "UFELT", "model": "SHOE-1", "serial": "SH-1"}
@@ -14,10 +14,10 @@ OTHER = {"device": "sign", "state": "ready", "code": "", "detail": ""}
 
 
 def barred(*records: dict[str, str]) -> dict[str, str]:
-    bars = Bars()
+    lockouts = DeviceLockouts()
     for one in records:
-        bars.take(dump(one))
-    return bars.barred
+        lockouts.take(dump(one))
+    return lockouts.locked
 
 
 def test_locked_then_anything_but_ready_is_barred_with_its_serial() -> None:

@@ -1,7 +1,7 @@
-"""A table without devices, and a finger that plays it: it reads prompt and lamps, nothing else.
+"""A table without devices, and somebody who plays it: he reads prompt and lamps, nothing else.
 
-``Table`` feeds readings and keys in virtual time and keeps what was ordered. ``Finger`` is a dealer
-who only follows line 4; what players do and what a supervisor rules is given by the test.
+``Table`` feeds readings and keys in virtual time and keeps what was ordered. ``ConsolePlayer`` is a
+dealer who only follows line 4; what players do and what a supervisor rules is given by the test.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ Rules = Mapping[str, Callable[[int], tuple[object, ...]]]
 
 
 @dataclass
-class Finger:
+class ConsolePlayer:
     """A dealer who does what line 4 says, the first word that can be done."""
 
     table: Table
@@ -415,9 +415,9 @@ class Finger:
                 self.table.put(seat, spot, 0)
 
 
-def finger(croupier: Croupier, wagers: Wagers, **more: Any) -> Finger:
+def console_player(croupier: Croupier, wagers: Wagers, **more: Any) -> ConsolePlayer:
     """The croupier's table and deck in a finger's hands."""
-    return Finger(Table(croupier.state), list(croupier.deck), wagers, **more)
+    return ConsolePlayer(Table(croupier.state), list(croupier.deck), wagers, **more)
 
 
 def nets(table: Table) -> dict[int, int]:

@@ -20,7 +20,7 @@ SEATS: Final = (NONE, *"1234567")
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class Standalone:
     """``meter_cents`` None: there is no link at all, and the progressive is closed."""
 
     meter_cents: int | None = None
@@ -30,7 +30,7 @@ class Alone:
     """The selections are written in the scenario instead of drawn."""
 
     @classmethod
-    def from_text(cls, meter: int | None, selection: str | None) -> Alone:
+    def from_text(cls, meter: int | None, selection: str | None) -> Standalone:
         """``Qs/4``: this magic card and this lucky seat in every round; ``-`` for none."""
         if meter is not None and not 0 <= meter <= MOST:
             raise ValueError(f"--meter {meter}: expected whole cents, 0 to {MOST}")

@@ -20,7 +20,9 @@ from controller.daemon.logbook import Entry, say
 _NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-004)\n"
 
 
-def fail_loudly(loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] = os._exit) -> None:
+def end_on_failure(
+    loop: asyncio.AbstractEventLoop, fatal: Callable[[int], object] = os._exit
+) -> None:
     def heard(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, MemoryError):

@@ -28,7 +28,7 @@ MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class HouseOptions:
     texts: Texts
     options: Options
     people: tuple[ShellPerson, ...] = ()
@@ -36,9 +36,9 @@ class Chosen:
     """Every effective value, to be shown."""
 
 
-def chosen(config: LiveConfig) -> Chosen:
+def house_options(config: LiveConfig) -> HouseOptions:
     """OSError or ConfigError if the language file cannot be used."""
-    return Chosen(texts_of(config), options_of(config), config.shell.people, config.values)
+    return HouseOptions(texts_of(config), options_of(config), config.shell.people, config.values)
 
 
 def options_of(config: LiveConfig) -> Options:
