@@ -36,10 +36,10 @@ from nacl.secret import SecretBox
 import controller.table
 from bench.common import Target, print_ratios, verdict, versions
 from bench.journal import NoSync
-from controller.croupier import Croupier
 from controller.daemon.runtime import Runtime
 from controller.daemon.start import wall_ms
 from controller.daemon.writer import Writer
+from controller.demo.croupier import Croupier
 from controller.history.memory import Memory
 from controller.history.sealing import CardSealer, TableKey
 from controller.history.selection.selector import Selector

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from controller.commands.demo import play
-from controller.narrator import Narrator
+from controller.demo.narrator import Narrator
 from controller.rules import events as ev
 from controller.rules.books import BOOKS
 from controller.rules.engine.authority import AUTHORITY

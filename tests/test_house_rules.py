@@ -20,8 +20,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.commands": ("controller", "record", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
-    "controller.floor": ("controller", "record"),
-    "controller.floor.sign": ("record", "zmq"),
+    "controller.demo": ("controller", "record"),
+    "controller.demo.sources": ("controller", "record", "zmq"),
     "controller.history": (
         "controller.history",
         "controller.rules",

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from controller.croupier import Croupier, stacked
-from controller.narrator import Narrator
+from controller.demo.croupier import Croupier, stacked
+from controller.demo.narrator import Narrator
 from controller.rules.books import BOOKS
 from controller.rules.cards import DECK, Card, cards
 from controller.rules.decode import decode_record

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from controller.floor.house import TABLES
-from controller.floor.running import Wishes, play
-from controller.floor.terminal import screen_possible
+from controller.demo.floor import Wishes, play
+from controller.demo.screen import screen_possible
+from controller.demo.setup import TABLES
 from record.arguments import Arguments
 
 EPILOG: Final = """\

@@ -6,7 +6,7 @@ import random
 from datetime import date
 from typing import Any, Final
 
-from controller.croupier import SUPERVISOR, Croupier, stacked
+from controller.demo.croupier import SUPERVISOR, Croupier, stacked
 from controller.rules.cards import Card, cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx

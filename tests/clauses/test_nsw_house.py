@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SUPERVISOR, Croupier
+from controller.demo.croupier import SUPERVISOR, Croupier
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import DEALER_AT_TABLE, SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import DEALER_AT_TABLE, SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import HiddenCard, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, SUPERVISOR, Croupier
 from controller.rules.cards import cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx

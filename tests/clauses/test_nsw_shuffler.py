@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from controller.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, SUPERVISOR, Croupier
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from tests.clauses.tables import base, only, refused, row, table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS
+from controller.demo.croupier import CHIPS
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

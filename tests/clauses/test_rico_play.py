@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
+from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
 from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import COMMANDS, main
-from controller.floor.screen import _Paint
+from controller.demo.screen import _Paint
 from record import verify_draws, verify_journal
 from record.journal import Journal
 from record.outside import text_fault
@@ -74,9 +74,9 @@ def test_whatever_passes_the_guard_by_is_listed_here() -> None:
         "controller/commands/settle.py: sys.stdout.buffer.write(_encoded(result)",
         "controller/commands/settle.py: write = sys.stdout.buffer.write",
         "controller/daemon/crash_policy.py: os.write(2, _NO_MEMORY)  # made beforeha",
-        "controller/floor/terminal.py: draw(ENTER)",
-        "controller/floor/terminal.py: draw(LEAVE)",
-        'controller/floor/terminal.py: draw(f"\\x1b[H{rows}\\x1b[J")',
+        "controller/demo/screen.py: draw(ENTER)",
+        "controller/demo/screen.py: draw(LEAVE)",
+        'controller/demo/screen.py: draw(f"\\x1b[H{rows}\\x1b[J")',
         "controller/math/terminal.py: yield from draw(plot)",
         'hw_sim/scenario.py: "draw": r"draw(?: (\\d+))?",',
     ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from controller.croupier import Croupier
+from controller.demo.croupier import Croupier
 from controller.history.memory import Memory
 from controller.history.replay import Replayed, replay
 from controller.history.snapshot import Opening

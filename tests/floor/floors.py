@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controller.floor.state import Floor, Meter, Note, Pending, TableView
+from controller.demo.screen import Floor, Meter, Note, Pending, TableView
 
 TABLES = (
     TableView("mbs3", "Let It Ride", "second decision", 12, True, "open", 0, 16, 16),

@@ -102,7 +102,7 @@ def test_none_outlives_a_demonstration_that_is_killed(tmp_path: Path) -> None:
     """The simulator's process, under a parent that gets no chance to end it."""
     code = (
         "import sys, time; from pathlib import Path;"
-        "from controller.floor.children import Child, Children;"
+        "from controller.demo.processes import Child, Children;"
         "c = Children();"
         "c.start(Child('s', lambda: ['sim', '--run', sys.argv[1]], Path(sys.argv[1] + '.log')));"
         "time.sleep(600)"

@@ -8,8 +8,7 @@ from itertools import product
 
 import pytest
 
-from controller.floor.screen import lines
-from controller.floor.state import Floor
+from controller.demo.screen import Floor, lines
 from tests.floor.floors import QUIET, WAITING
 
 QUIET_80X24 = """\

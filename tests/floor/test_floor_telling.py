@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from controller.floor import staff
-from controller.floor.state import Note, TableView
-from controller.floor.telling import (
+from controller.demo import awards
+from controller.demo.screen import Note, TableView
+from controller.demo.telling import (
     last_hand,
     meter_view,
     note_of_alarm,
@@ -154,24 +154,24 @@ def test_each_step_is_due_some_time_after_the_one_before_by_the_right_people() -
         ("approved", "pay", ("max",)),
     ):
         steps = [STEP, {**STEP, "at_ms": 2_000}]
-        assert staff.due([{**AWARD, "state": state}], steps) == [(what, "mbs3/2/2", by, 10_000)]
+        assert awards.due([{**AWARD, "state": state}], steps) == [(what, "mbs3/2/2", by, 10_000)]
 
 
 @pytest.mark.parametrize("state", ["claimed", "paid", "rejected", "withdrawn"])
 def test_nothing_is_due_where_nobody_has_to_act(state: str) -> None:
-    assert staff.due([{**AWARD, "state": state}], [STEP]) == []
+    assert awards.due([{**AWARD, "state": state}], [STEP]) == []
 
 
 def test_the_oldest_comes_first() -> None:
     other = {**AWARD, "award": "mega/1/1"}
     steps = [{**STEP, "at_ms": 9_000}, {**STEP, "award": "mega/1/1", "at_ms": 8_000}]
-    assert [one.award for one in staff.due([AWARD, other], steps)] == ["mega/1/1", "mbs3/2/2"]
+    assert [one.award for one in awards.due([AWARD, other], steps)] == ["mega/1/1", "mbs3/2/2"]
 
 
 def test_a_pending_award_says_who_when_and_how() -> None:
-    one = staff.Due("approve", "mbs3/2/2", ("sue", "max"), 10_000)
+    one = awards.Due("approve", "mbs3/2/2", ("sue", "max"), 10_000)
     passwords = {"sue": ".demo/sue.password", "max": ".demo/max.password"}
-    told = staff.pending(
+    told = awards.pending(
         one, AWARD, 2_500, command="underfelt", config="link.toml", passwords=passwords, bots=True
     )
     assert told.text == (
@@ -181,8 +181,8 @@ def test_a_pending_award_says_who_when_and_how() -> None:
         "underfelt jackpot approve mbs3/2/2 --by sue --password-file .demo/sue.password "
         "--by max --password-file .demo/max.password --config link.toml"
     )
-    pay = staff.Due("pay", "mbs3/2/2", ("max",), 0)
-    alone = staff.pending(
+    pay = awards.Due("pay", "mbs3/2/2", ("max",), 0)
+    alone = awards.pending(
         pay, AWARD, 0, command="underfelt", config="l", passwords=passwords, bots=False
     )
     assert alone.text == "mbs3/2/2 $ 21.80: max (manager) must pay:"

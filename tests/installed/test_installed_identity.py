@@ -73,7 +73,7 @@ def changed_library(machine: Machine) -> None:
 def compiled_without_source(machine: Machine) -> None:
     """Python runs it without a look at the source."""
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    source = site(machine) / "controller/croupier.py"
+    source = site(machine) / "controller/demo/croupier.py"
     other = machine.folder / "other.py"
     other.write_text(source.read_text() + "BACK_DOOR = 1\n")
     (cached,) = source.parent.glob("__pycache__/croupier.cpython-*.pyc")

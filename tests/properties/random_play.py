@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from tests.clauses.tables import SETTINGS, SHUFFLER, base, table

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from controller.floor import telling
+from controller.demo import telling
 from controller.history.gamingday.rounds import round_recorded
 from controller.history.gamingday.sheet import Day
 from controller.rules.cards import DECK

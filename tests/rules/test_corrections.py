@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.croupier import SUPERVISOR, Croupier
+from controller.demo.croupier import SUPERVISOR, Croupier
 from controller.rules import events as ev
 from controller.rules.cards import card, cards
 from controller.rules.engine import effects as fx

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from controller.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, SUPERVISOR, Croupier
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase

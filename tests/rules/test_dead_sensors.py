@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR
+from controller.demo.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
+from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
 from controller.rules.cards import HiddenCard, PublicMoment, card, cards, reveal
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

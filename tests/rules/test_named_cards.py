@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
 from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

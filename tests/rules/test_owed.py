@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR, Croupier
+from controller.demo.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR, Croupier
 from controller.rules.cards import card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from controller.croupier import Croupier
+from controller.demo.croupier import Croupier
 from controller.rules.engine import facts as f
 from controller.rules.engine.ricochet_play import takes_by_folding
 from controller.rules.engine.state import Phase

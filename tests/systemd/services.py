@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from controller.floor.house import House
+from controller.demo.setup import FloorFolder
 from controller.shell.client import ask
 from tests.systemd.sandbox import command
 from tests.systemd.tools import ROOT, SYSTEMD
@@ -27,7 +27,7 @@ class Services:
     """The daemons of one linked table, started as systemd starts them."""
 
     def __init__(self, folder: Path) -> None:
-        self.house = House(folder / "d", ("mbs3",))
+        self.house = FloorFolder(folder / "d", ("mbs3",))
         self.home = self.house.table("mbs3")
         self._folder = folder
         self._running: list[subprocess.Popen[bytes]] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import controller.table
-from controller.croupier import Croupier
+from controller.demo.croupier import Croupier
 from controller.rules.books import BOOKS
 from controller.rules.cards import Card
 from controller.rules.engine import facts as f

@@ -13,7 +13,7 @@ from itertools import product
 
 import pytest
 
-from controller.croupier import CHIPS, DEALER_AT_TABLE, SHOE, SUPERVISOR
+from controller.demo.croupier import CHIPS, DEALER_AT_TABLE, SHOE, SUPERVISOR
 from controller.rules.books import BOOKS
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from controller.croupier import Croupier
+from controller.demo.croupier import Croupier
 from controller.rules.cards import card
 from controller.rules.engine import facts as f
 from tests.clauses.tables import SHUFFLER, base, table

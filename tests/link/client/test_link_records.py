@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.croupier import DEALER_AT_TABLE, SUPERVISOR, Croupier
+from controller.demo.croupier import DEALER_AT_TABLE, SUPERVISOR, Croupier
 from controller.history.errors import ReplayError
 from controller.history.link_events import MOST_BYTES, bodies_of, fixed_awards
 from controller.rules.engine import facts as f

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.floor.screen import lines
-from controller.floor.state import Floor
-from controller.floor.telling import table_view
+from controller.demo.screen import Floor, lines
+from controller.demo.telling import table_view
 from controller.shell.client import Client
 from tests.e2e.keeper import Sitting
 from tests.link.client.files import with_link

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from controller.floor.state import Meter, Note, TableView, Weight
+from controller.demo.screen import Meter, Note, TableView, Weight
 from controller.rules.money import format_cents
 from record import rounds
 

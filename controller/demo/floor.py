@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
-from controller.floor.children import Child, ChildFailed, Children
-from controller.floor.house import House, HouseError
-from controller.floor.looking import Looking, NoAnswer, clock, now_ms
-from controller.floor.screen import lines, plain
-from controller.floor.staff import PEOPLE, pending
-from controller.floor.state import Floor, Note
-from controller.floor.terminal import Terminal, screen_possible
+from controller.demo.awards import PEOPLE, pending
+from controller.demo.processes import Child, ChildFailed, Children
+from controller.demo.screen import Floor, Note, Terminal, lines, plain, screen_possible
+from controller.demo.setup import FloorFolder, SetupError
+from controller.demo.sources import NoAnswer, Sources, clock, now_ms
 from controller.rules.money import format_cents
 from record.kit.exits import TROUBLE
 
@@ -53,8 +51,8 @@ class Running:
 
     def __init__(self, wishes: Wishes) -> None:
         self._wishes = wishes
-        self.house = House(wishes.folder, wishes.tables)
-        self.looking = Looking(self.house)
+        self.folder = FloorFolder(wishes.folder, wishes.tables)
+        self.sources = Sources(self.folder)
         self._children = Children()
         self._began_s = time.monotonic()
         self._said = ""
@@ -84,27 +82,27 @@ class Running:
 
     def open(self) -> Iterator[str]:
         """Says before each step what comes."""
-        house = self.house
-        if not house.ready:
-            yield f"making {shown(house.folder)}: keys, accounts, chip register, configurations"
-        house.begin()
-        yield f"starting the link server; simulated tables: {', '.join(house.tables)}"
-        self._start("link", "link", "--config", str(house.config))
-        for name, game in house.tables.items():
+        home = self.folder
+        if not home.ready:
+            yield f"making {shown(home.folder)}: keys, accounts, chip register, configurations"
+        home.begin()
+        yield f"starting the link server; simulated tables: {', '.join(home.tables)}"
+        self._start("link", "link", "--config", str(home.config))
+        for name, game in home.tables.items():
             self._start(
-                f"{name} devices", "sim", "--game", game, "--run", str(house.table(name)),
+                f"{name} devices", "sim", "--game", game, "--run", str(home.table(name)),
                 "--random", "0", "--players", str(self._wishes.players),
                 "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
                 *(() if self._wishes.bots else ("--no-supervisor",)),
             )  # fmt: skip
         self._until(self._leads, "the link server to lead")
-        for name in house.tables:
-            self._until((house.table(name) / "layout.toml").exists, f"the devices of {name}")
-        house.finish()
-        self.looking.open_sign()
+        for name in home.tables:
+            self._until((home.table(name) / "layout.toml").exists, f"the devices of {name}")
+        home.finish()
+        self.sources.open_sign()
         yield "starting the tables"
-        for name in house.tables:
-            config = str(house.table(name) / "table.toml")
+        for name in home.tables:
+            config = str(home.table(name) / "table.toml")
             self._start(name, "table", "--config", config, needs=f"{name} devices")
 
     def _start(self, name: str, *arguments: str, needs: str = "") -> None:
@@ -112,12 +110,12 @@ class Running:
             """Cards come from another seed at every start; the log says which."""
             return [str(secrets.randbelow(1 << 31)) if a == "*" else a for a in arguments]
 
-        log = self.house.logs / f"{name.replace(' ', '-')}.log"
+        log = self.folder.logs / f"{name.replace(' ', '-')}.log"
         self._children.start(Child(name, asked, log, needs))
 
     def _leads(self) -> bool:
         try:
-            return bool(self.looking.ask({"verb": "status"})["leading"])
+            return bool(self.sources.ask({"verb": "status"})["leading"])
         except NoAnswer:
             return False
 
@@ -127,34 +125,34 @@ class Running:
         while not seen():
             self._look_after_children()
             if time.monotonic() > deadline:
-                raise HouseError(f"waited {START_S:.0f} s for {what}; logs: {self.house.logs}")
+                raise SetupError(f"waited {START_S:.0f} s for {what}; logs: {self.folder.logs}")
             self.pause(0.05)
 
     # --- one turn -------------------------------------------------------------------------------
 
     def turn(self) -> list[Note]:
         """Look at everything and do what is due; what is new."""
-        fresh = self._look_after_children() + self.looking.look()
+        fresh = self._look_after_children() + self.sources.look()
         if self._wishes.bots:
-            for one, _ in self.looking.due():
+            for one, _ in self.sources.due():
                 if one.at_ms <= now_ms():
-                    self.looking.order(one)
+                    self.sources.order(one)
         return fresh
 
     def _look_after_children(self) -> list[Note]:
         said = self._children.look()
         notes = [Note(now_ms(), clock(now_ms()), "floor", text, "alarm") for text in said]
-        self.looking.note(*notes)
+        self.sources.note(*notes)
         return notes
 
     @property
     def enough(self) -> bool:
-        wishes, looking = self._wishes, self.looking
+        wishes, sources = self._wishes, self.sources
         if wishes.rounds == 0:
             return False
-        linked = [table.name for table in looking.tables if table.progressive]
-        return all(looking.settled[name] >= wishes.rounds for name in wishes.tables) and all(
-            looking.contributed[name] for name in linked
+        linked = [table.name for table in sources.tables if table.progressive]
+        return all(sources.settled[name] >= wishes.rounds for name in wishes.tables) and all(
+            sources.contributed[name] for name in linked
         )
 
     @property
@@ -163,25 +161,25 @@ class Running:
         return limit > 0 and time.monotonic() - self._began_s > limit
 
     def floor(self, ending: str = "") -> Floor:
-        looking, config = self.looking, shown(self.house.config)
-        secrets_of = {name: shown(self.house.password(name)) for name in PEOPLE}
+        sources, config = self.sources, shown(self.folder.config)
+        secrets_of = {name: shown(self.folder.password(name)) for name in PEOPLE}
         waiting = [
             pending(
                 one, award, now_ms(), command=command(), config=config, passwords=secrets_of,
                 bots=self._wishes.bots,
             )
-            for one, award in looking.due()
+            for one, award in sources.due()
         ]  # fmt: skip
-        run = shown(self.house.table(self._wishes.tables[-1]))
+        run = shown(self.folder.table(self._wishes.tables[-1]))
         return Floor(
             TITLE,
-            looking.server,
+            sources.server,
             int(time.monotonic() - self._began_s),
-            looking.meters,
-            looking.stale_s,
-            looking.tables,
-            dict(looking.last),
-            tuple(looking.notes),
+            sources.meters,
+            sources.stale_s,
+            sources.tables,
+            dict(sources.last),
+            tuple(sources.notes),
             tuple(waiting),
             (
                 ("a table", f"{command()} status --config {run}/table.toml"),
@@ -198,17 +196,17 @@ class Running:
         """The tables first, so that their last events reach the server."""
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        self._children.stop(self.house.tables)
+        self._children.stop(self.folder.tables)
         self._children.stop()
-        self.looking.close()
+        self.sources.close()
 
     def summary(self) -> Iterator[str]:
-        looking = self.looking
-        for meter in looking.meters:
+        sources = self.sources
+        for meter in sources.meters:
             amount = f"$ {format_cents(meter.cents)}"
             yield f"  {meter.pool} {meter.level}: {amount}, generation {meter.generation}"
-        for table in looking.tables:
-            many = looking.settled[table.name]
+        for table in sources.tables:
+            many = sources.settled[table.name]
             yield f"  {table.name}: hand {table.hand}, {many} settled in this run"
 
 
@@ -234,10 +232,10 @@ def command() -> str:
 def play(wishes: Wishes, out: TextIO) -> int:
     try:
         running = Running(wishes)
-        with _alone(running.house.folder):
+        with _one_at_a_time(running.folder.folder):
             running.listen()
             return _play(running, out)
-    except HouseError as error:
+    except SetupError as error:
         print(f"underfelt demo floor: {error}", file=sys.stderr)
         return TROUBLE
     except BlockingIOError:
@@ -247,7 +245,7 @@ def play(wishes: Wishes, out: TextIO) -> int:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _one_at_a_time(folder: Path) -> Iterator[None]:
     """One demonstration in a folder; the lock lies beside it, as the folder may be made anew."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(f"{folder}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -281,7 +279,7 @@ def _play(running: Running, out: TextIO) -> int:
     print("The floor is closed; nothing runs any more. As it was at the end:", file=out)
     for row in running.summary():
         print(row, file=out)
-    print(f"The next start goes on from here; logs: {shown(running.house.logs)}", file=out)
+    print(f"The next start goes on from here; logs: {shown(running.folder.logs)}", file=out)
     return os.EX_OK
 
 
@@ -308,8 +306,8 @@ def _line_by_line(running: Running, out: TextIO) -> str:
         for note in running.turn():
             print(plain(note), file=out, flush=True)
         if running.late:
-            settled = running.looking.settled
-            played = ", ".join(f"{name} {settled[name]}" for name in running.house.tables)
+            settled = running.sources.settled
+            played = ", ".join(f"{name} {settled[name]}" for name in running.folder.tables)
             return f"the time is over before every table had settled its rounds: {played}"
         running.pause(LOOK_S)
     return ""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import main
-from controller.floor.staff import PEOPLE
+from controller.demo.awards import PEOPLE
 
 COMMAND: Final = (sys.executable, "-m", "controller.cli")
 TABLES: Final = {"mbs3": "MBS3", "mega": "MEGA", "rico": "RICO"}
@@ -64,11 +64,11 @@ SETTINGS: Final = {
 _DOORS: Final = re.compile(r'^(tables|signs) = "tcp://127\.0\.0\.1:(\d+)"$', re.MULTILINE)
 
 
-class HouseError(Exception):
+class SetupError(Exception):
     """The folder cannot be used: what is wrong and what to do."""
 
 
-class House:
+class FloorFolder:
     """Paths of the demonstration, and what has to be made before a start."""
 
     def __init__(self, folder: Path, tables: Sequence[str] = tuple(TABLES)) -> None:
@@ -94,11 +94,11 @@ class House:
     def begin(self) -> None:
         """A new folder, or one that was made to its end; what was left half-made is made anew."""
         if len(os.fsencode(self.table("mbs3") / "service.sock")) > LONGEST_SOCKET:
-            raise HouseError(f"{self.folder}: too long a path for sockets; give --folder a shorter")
+            raise SetupError(f"{self.folder}: too long a path for sockets; give --folder a shorter")
         mark = self.folder / MARK
         try:
             if self.folder.exists() and not mark.exists() and any(self.folder.iterdir()):
-                raise HouseError(f"{self.folder}: not a folder of the demonstration; give another")
+                raise SetupError(f"{self.folder}: not a folder of the demonstration; give another")
             if not self.ready and mark.exists():
                 shutil.rmtree(self.folder)
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -111,14 +111,14 @@ class House:
             elif not all(_is_free(port) for port in self._ports().values()):
                 self._set_ports()
         except OSError as error:
-            raise HouseError(f"{error.filename}: {error.strerror}") from None
+            raise SetupError(f"{error.filename}: {error.strerror}") from None
 
     def _check_tables(self) -> None:
         """A folder keeps the tables it was made for; one without a list has all of them."""
         made = (self.folder / READY).read_text("ascii").split() if self.ready else []
         if made and made != list(self.tables):
             names = ",".join(made)
-            raise HouseError(f"{self.folder}: made with --tables {names}; use these or --folder")
+            raise SetupError(f"{self.folder}: made with --tables {names}; use these or --folder")
 
     def _make_server(self) -> None:
         for person in PEOPLE:
@@ -229,7 +229,7 @@ def run(*arguments: str, stdin: str = "") -> None:
         said = err.getvalue()
     if code:
         last = said.strip().splitlines()[-1:] or ["failed"]
-        raise HouseError(f"underfelt {' '.join(arguments[:2])}: {last[0]}")
+        raise SetupError(f"underfelt {' '.join(arguments[:2])}: {last[0]}")
 
 
 def _is_free(port: int) -> bool:

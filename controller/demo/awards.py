@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from controller.floor.state import Pending
+from controller.demo.screen import Pending
 from controller.rules.money import format_cents
 
 SUPERVISOR, MANAGER = "sue", "max"

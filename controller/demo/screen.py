@@ -6,13 +6,95 @@ room gives way from the bottom of each part, meters and tables last.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
-from typing import Final
+import sys
+import termios
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self
 
-from controller.floor.state import Floor, Meter, Note, Pending, TableView, Weight
 from controller.rules.money import format_cents
 from record.outside import printable
+from record.terminal import draw
+
+Weight = Literal["plain", "hit", "jackpot", "alarm"]
+OPEN_STATES: Final = ("claimed", "locked", "verified", "approved")
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """A level of a pool as a sign hears it."""
+
+    pool: str
+    level: str
+    cents: int
+    generation: int
+    pending: int = 0
+    must_hit_cents: int = 0
+    """Its hidden trigger is at most this; 0: no such level."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table as its own status tells it; ``phase`` empty: it does not answer."""
+
+    name: str
+    title: str
+    phase: str = ""
+    hand: int = 0
+    progressive: bool = False
+    link: str = ""
+    """State of the link in its own words; empty: none is configured."""
+    waiting: int = 0
+    """Events that the server has not acknowledged."""
+    ready: int = 0
+    devices: int = 0
+    prompt: tuple[str, ...] = ()
+    trouble: str = ""
+    """The first thing that is stopped or degraded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that happened, in one line."""
+
+    at_ms: int
+    at: str
+    """As a clock on the wall shows it."""
+    where: str
+    text: str
+    weight: Weight = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An award that people have to look at, and how anybody can."""
+
+    award: str
+    text: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    title: str
+    server: str
+    """What the link server says of itself; empty: it does not answer."""
+    running_s: int
+    meters: tuple[Meter, ...] = ()
+    stale_s: int = 0
+    """So long no meter was heard of; 0: they are live."""
+    tables: tuple[TableView, ...] = ()
+    last: Mapping[str, str] = field(default_factory=dict)
+    """By table: how its last round ended."""
+    notes: tuple[Note, ...] = ()
+    """The oldest first."""
+    pending: tuple[Pending, ...] = ()
+    further: tuple[tuple[str, str], ...] = ()
+    """What can be looked at, and the command for it."""
+    ending: str = ""
+
 
 BOLD, DIM, GREEN, YELLOW, RED = "1", "2", "32", "33", "31"
 _BY_WEIGHT: Final[dict[Weight, str]] = {
@@ -158,3 +240,52 @@ def _foot(floor: Floor, paint: _Paint) -> Iterator[str]:
     for said, command in floor.further:
         yield paint.row(f"  {said:9} {command}", DIM)
     yield paint.row("Ctrl-C ends it; the next start goes on from here.", BOLD)
+
+
+ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"
+LEAVE: Final = "\x1b[?25h\x1b[?1049l"
+DEFAULT: Final = os.terminal_size((80, 24))
+NOBODY: Final = b"\0"
+"""A control character that no key makes."""
+
+
+def screen_possible() -> bool:
+    """Is standard output a terminal that can move its cursor?"""
+    return sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+
+
+class Terminal:
+    def __init__(self) -> None:
+        self.colour = "NO_COLOR" not in os.environ
+        self._before: list[Any] | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stdin is not None and sys.stdin.isatty():
+            self._before = termios.tcgetattr(sys.stdin)
+            quiet = termios.tcgetattr(sys.stdin)
+            quiet[3] &= ~(termios.ECHO | termios.ICANON)
+            # Stopped half-way it would leave the floor running behind a screen that is not ours.
+            quiet[6][termios.VSUSP] = NOBODY
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, quiet)
+        draw(ENTER)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        try:
+            draw(LEAVE)
+            if self._before is not None:
+                termios.tcsetattr(sys.stdin, termios.TCSAFLUSH, self._before)
+        except (OSError, termios.error):
+            pass  # the terminal itself is gone
+
+    def size(self) -> os.terminal_size:
+        try:
+            found = os.get_terminal_size(sys.stdout.fileno())
+        except OSError:
+            return DEFAULT
+        return found if found.columns and found.lines else DEFAULT
+
+    def show(self, lines: list[str]) -> None:
+        """Over what is there, so that nothing flickers; what was below is wiped out."""
+        rows = "\r\n".join(f"\x1b[2K{line}" for line in lines)
+        draw(f"\x1b[H{rows}\x1b[J")

@@ -15,11 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from controller.floor.house import MUST_HIT, House
-from controller.floor.sign import Sign
-from controller.floor.staff import Due, due
-from controller.floor.state import OPEN_STATES, Meter, Note, TableView
-from controller.floor.telling import (
+import zmq
+
+from controller.demo.awards import Due, due
+from controller.demo.screen import OPEN_STATES, Meter, Note, TableView
+from controller.demo.setup import MUST_HIT, FloorFolder
+from controller.demo.telling import (
     SETTLED,
     ending,
     last_hand,
@@ -30,6 +31,49 @@ from controller.floor.telling import (
     table_view,
 )
 from controller.shell.client import ask
+from record.link.keys import load_public, load_secret
+
+TOPIC: Final = b"meters"
+STALE_S: Final = 5.0
+
+
+class Sign:
+    """Subscribed until closed; ZeroMQ connects again by itself."""
+
+    def __init__(self, endpoint: str, secret: Path, public: Path, server: Path) -> None:
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.SUB)
+        self._socket.linger = 0
+        self._socket.curve_secretkey = load_secret(secret).reveal()
+        self._socket.curve_publickey = load_public(public).encode()
+        self._socket.curve_serverkey = load_public(server).encode()
+        self._socket.subscribe(TOPIC)
+        self._socket.connect(endpoint)
+        self._at = (0, 0)
+        self.meters: list[dict[str, Any]] = []
+        self.heard_s = 0.0
+
+    def listen(self, now_s: float) -> None:
+        """Take everything that has come; the highest (epoch, seq) counts."""
+        while True:
+            try:
+                *_, frame = self._socket.recv_multipart(zmq.DONTWAIT)
+            except zmq.Again:
+                return
+            told = json.loads(frame)
+            at = (told["epoch"], told["seq"])
+            if at > self._at:
+                self._at, self.meters, self.heard_s = at, told["meters"], now_s
+
+    def silent_s(self, now_s: float) -> int:
+        """How long nothing came, once it is too long to be live; else 0."""
+        silence = now_s - self.heard_s
+        return int(silence) if self.meters and silence > STALE_S else 0
+
+    def close(self) -> None:
+        self._socket.close(0)
+        self._context.term()
+
 
 PATIENCE_S: Final = 5.0
 KEPT_NOTES: Final = 200
@@ -49,9 +93,9 @@ class NoAnswer(Exception):
     """The server does not answer, or refuses."""
 
 
-class Looking:
-    def __init__(self, house: House) -> None:
-        self._house = house
+class Sources:
+    def __init__(self, folder: FloorFolder) -> None:
+        self._folder = folder
         self._after = -1
         self._steps: list[Mapping[str, Any]] = []
         self._alarms = -1
@@ -72,7 +116,7 @@ class Looking:
 
     def look(self) -> list[Note]:
         """Everything anew; the notes that have come with it."""
-        self.tables = tuple(self._table(name, game) for name, game in self._house.tables.items())
+        self.tables = tuple(self._table(name, game) for name, game in self._folder.tables.items())
         fresh: list[Note] = []
         try:
             self._look_at_server(fresh)
@@ -90,7 +134,7 @@ class Looking:
     def _table(self, name: str, game: str) -> TableView:
         status: dict[str, Any] = {}
         with suppress(OSError, ValueError):
-            status = ask(self._house.table(name) / "service.sock", "status", PATIENCE_S)
+            status = ask(self._folder.table(name) / "service.sock", "status", PATIENCE_S)
         return table_view(name, game, status)
 
     def _look_at_server(self, fresh: list[Note]) -> None:
@@ -169,10 +213,10 @@ class Looking:
     # --- meters and awards --------------------------------------------------------------------
 
     def open_sign(self) -> None:
-        home = self._house.folder
+        home = self._folder.folder
         self._sign = Sign(
-            self._house.endpoint("signs"), home / "sign.key", home / "sign.pub",
-            self._house.link / "link.pub",
+            self._folder.endpoint("signs"), home / "sign.key", home / "sign.pub",
+            self._folder.link / "link.pub",
         )  # fmt: skip
 
     def close(self) -> None:
@@ -197,7 +241,7 @@ class Looking:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(PATIENCE_S)
-                connection.connect(str(self._house.control))
+                connection.connect(str(self._folder.control))
                 connection.sendall(json.dumps(request).encode() + b"\n")
                 with connection.makefile("rb") as stream:
                     answer = json.loads(stream.readline() or b"{}")
@@ -211,7 +255,7 @@ class Looking:
         """By each of its people in turn; who comes too late, because a viewer was faster, is
         refused by the server, and that is all."""
         for person in one.by:
-            password = Path(self._house.password(person)).read_text("ascii").strip()
+            password = Path(self._folder.password(person)).read_text("ascii").strip()
             request = {"what": one.what, "award": one.award}
             with suppress(NoAnswer):
                 self.ask({"verb": "order", "by": [[person, password]], "order": request})

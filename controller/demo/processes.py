@@ -1,11 +1,13 @@
 """The processes of the floor: started, looked after, ended. None outlives this one.
 
 Each has a process group of its own, so that Ctrl-C at the terminal reaches only us and we end them
-in order; the kernel ends them if we are killed (``controller.floor.child``).
+in order; the kernel ends them if we are killed: a process is started through this module, which
+asks for SIGTERM when its parent is gone, however it went.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -17,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-COMMAND: Final = (sys.executable, "-m", "controller.floor.child")
+PR_SET_PDEATHSIG: Final = 1
+COMMAND: Final = (sys.executable, "-m", "controller.demo.processes")
 STOP_S: Final = 10.0
 LOOK_S: Final = 0.02
 RESTARTS, WITHIN_S = 4, 60.0
@@ -111,3 +114,16 @@ class Children:
             child.signal(signal.SIGKILL)
             if child.process is not None:
                 child.process.wait()
+
+
+def follow(parent: int) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        sys.exit(0)  # gone before we asked
+
+
+if __name__ == "__main__":
+    from controller.cli import main
+
+    follow(int(sys.argv[1]))
+    sys.exit(main(sys.argv[2:]))
