@@ -36,8 +36,8 @@ from nacl.secret import SecretBox
 import controller.table
 from bench.common import Target, print_ratios, verdict, versions
 from bench.journal import NoSync
+from controller.daemon.compose import SYSTEM_CLOCK
 from controller.daemon.runtime import Runtime
-from controller.daemon.start import wall_ms
 from controller.daemon.writer import Writer
 from controller.demo.croupier import Croupier
 from controller.history.memory import Memory
@@ -112,11 +112,13 @@ class Table:
         self.stands = dealing()
         self.socket = push(address)
         key = TableKey(bytes(range(32)))
-        self.journal = Journal.open(folder, table="BENCH", now_ms=wall_ms(), disk=NoSync())
+        self.journal = Journal.open(
+            folder, table="BENCH", now_ms=SYSTEM_CLOCK.wall_ms(), disk=NoSync()
+        )
         opening = Opening(GAME, SETTINGS, "2026-01-01")
         self.memory = Memory(self.stands, opening)
         sealer = CardSealer(key, self.journal.journal_id)
-        table_log = TableLog(self.memory, self.journal, sealer, wall_ms)
+        table_log = TableLog(self.memory, self.journal, sealer, SYSTEM_CLOCK.wall_ms)
         texts = parse_texts(TEXTS.read_text("utf-8"))
         self.core = TableCore(
             table_log, SeatMap({}), lambda _uid: None, NoRegister(), texts,

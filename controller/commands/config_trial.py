@@ -13,7 +13,7 @@ from typing import Final
 
 from controller.config.live import LiveConfig
 from controller.config.options import Secret
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.doctor.keys import refused
 from controller.faults.refusals import REFUSED, Refusal, refusal_of
 from controller.history.sealing import TableKey
@@ -78,7 +78,7 @@ def _tried(config: LiveConfig, others: Collection[str]) -> Refusal | None:
 def _start(config: LiveConfig, others: Collection[str]) -> BaseException | None:
     key = NO_KEY if "keys.sealing" in others else None
     try:
-        starting.start(config, disk=TrialDisk(), key=key).journal.close()
+        starting.compose(config, TrialDisk(), key=key).journal.close()
     except REFUSED as error:
         return error
     return None

@@ -12,7 +12,7 @@ from typing import Any, Final
 from controller.config import ConfigError
 from controller.config.keys import link_keys
 from controller.config.live import LiveConfig, load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.linking import identity_of
 from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
@@ -96,7 +96,7 @@ def _sealed(config: LiveConfig) -> bool:
     if not config.journal.path.is_dir():
         raise NotNow("E-RUN-007", f"{config.journal.path}: there is no journal")
     try:
-        started = starting.start(config)
+        started = starting.compose(config)
     except starting.Retired:
         return False
     try:

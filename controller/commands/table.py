@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from controller.config.live import LiveConfig, load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.changing import Reloader
 from controller.daemon.crash_policy import end_on_failure
 from controller.daemon.desk.open import desk_of
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.recent import Direction, Recent
 from controller.daemon.http import Http
-from controller.daemon.journald import TableLog, journal_socket, kept_log
+from controller.daemon.journald import DaemonLog, journal_socket, kept_log
 from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
 from controller.daemon.logbook import Entry, LogKeeper, say
@@ -67,7 +67,7 @@ def run(argv: list[str]) -> int:
         return _run(parser, options, log)
 
 
-def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
+def _run(parser: Arguments, options: argparse.Namespace, log: DaemonLog) -> int:
     try:
         standalone = Standalone.from_text(options.meter, options.selection)
     except ValueError as error:
@@ -80,7 +80,7 @@ def _run(parser: Arguments, options: argparse.Namespace, log: TableLog) -> int:
             parser.error("--meter and --selection are for a table with simulated devices")
         if not config.simulated:
             audit(bool(sys.flags.inspect))
-        started = starting.start(config)
+        started = starting.compose(config, scripted=standalone.scripted_selection())
     except REFUSED as error:
         return _refused(refusal_of(error))
     serving = _serve(config, started, standalone, log)
@@ -118,15 +118,13 @@ def _refused(refusal: Refusal) -> int:
 
 
 async def _serve(
-    config: LiveConfig, started: starting.Started, standalone: Standalone, log: TableLog
+    config: LiveConfig, started: starting.Started, standalone: Standalone, log: DaemonLog
 ) -> None:
     def deliver(effects: tuple[object, ...]) -> None:
         for effect in effects:
             for told in standalone.answer(effect):
                 runtime.put(told)
 
-    if standalone.scripted:
-        started.writer.scripted = standalone.selection()
     frames, recent = started.frames, Recent()
 
     def on_frame(device: str, direction: Direction, data: bytes, at_us: int) -> None:
@@ -162,7 +160,7 @@ async def _serve(
     verbs.feeds = lambda: watch.fed
     sockets = Sockets(lambda body: runtime.put(Noted("alarm", body)))
     verbs.strangers = lambda: sockets.plugged
-    keeper = LogKeeper(verbs.status, monotonic_us, started.attempts, log.limit.left_out)
+    keeper = LogKeeper(verbs.status, monotonic_us, started.table.attempts, log.limit.left_out)
     tasks = [asyncio.create_task(watch.run()), asyncio.create_task(keeper.run())]
     if not config.simulated:
         tasks.append(asyncio.create_task(sockets.run()))

@@ -226,13 +226,13 @@ class RateLimit(logging.Filter):
         return [(*key, count) for key, count in ended if count]
 
 
-class TableLog(NamedTuple):
+class DaemonLog(NamedTuple):
     handler: JournaldHandler
     limit: RateLimit
 
 
 @contextmanager
-def kept_log(table_id: str) -> Iterator[TableLog]:
+def kept_log(table_id: str) -> Iterator[DaemonLog]:
     """Inside, whatever an ``underfelt`` logger says is written."""
     handler, limit = JournaldHandler(table_id, path=journal_socket()), RateLimit()
     handler.addFilter(limit)
@@ -241,7 +241,7 @@ def kept_log(table_id: str) -> Iterator[TableLog]:
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
-        yield TableLog(handler, limit)
+        yield DaemonLog(handler, limit)
     finally:
         log.setLevel(before)
         log.removeHandler(handler)

@@ -12,23 +12,12 @@ from controller.config.live import LiveConfig
 from controller.daemon.writer import Released
 from controller.history.identity import program_hash
 from controller.link.cursor import Cursor
-from controller.link.hearing import Heard, Hearing
+from controller.link.hearing import Heard
 from controller.link.session import Head, Identity
-from controller.link.witness import Witness
-from record.journal import Journal
-from record.link.messages import Receipt
 
 if TYPE_CHECKING:
-    from controller.daemon.start import Started
+    from controller.daemon.compose import Started
     from controller.link.client import LinkClient
-
-
-def hearing_of(config: LiveConfig, journal: Journal, receipt: Receipt | None) -> Hearing | None:
-    """``receipt`` is the last one in the journal."""
-    if config.link is None:
-        return None
-    limit_us = config.link.heartbeat_limit_ms * 1000
-    return Hearing(limit_us, journal.journal_id, witness=Witness(receipt))
 
 
 class Link:
@@ -69,7 +58,8 @@ def identity_of(config: LiveConfig, journal_id: str) -> Identity:
 
 def link_of(started: Started, put: Callable[[Heard], None]) -> Link:
     """In the event loop's thread, before the writer runs."""
-    config, journal, places = started.config, started.journal, started.places
+    config, journal, kept = started.config, started.journal, started.table.kept
+    places = kept.places
     if config.link is None or started.link_keys is None:
         return Link()
     from controller.link.client import Keys, LinkClient
@@ -86,6 +76,6 @@ def link_of(started: Started, put: Callable[[Heard], None]) -> Link:
         limit_ms=config.link.heartbeat_limit_ms,
         put=put,
         keep=keep,
-        receipt=started.receipt,
+        receipt=kept.receipt,
     )
     return Link(client)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.start import Started
+from controller.daemon.compose import Started
 from controller.history.entries import dump
 from controller.history.gamingday import fold
 from controller.rules.engine.state import Phase

@@ -57,3 +57,7 @@ class Standalone:
     def selection(self) -> f.SelectionRevealed:
         card = None if self.magic_card is None else BY_NAME[self.magic_card]
         return f.SelectionRevealed(card, self.lucky_seat)
+
+    def scripted_selection(self) -> f.SelectionRevealed | None:
+        """None: the table draws."""
+        return self.selection() if self.scripted else None

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.config.live import LiveConfig
+from controller.daemon.compose import MIB, Started
 from controller.daemon.http import PROMETHEUS, Answer, Answers
 from controller.daemon.linking import Link
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
-from controller.daemon.start import MIB, Started
 from controller.faults.troubles import ill, troubles
 from controller.history.identity import opened_body, program_files
 

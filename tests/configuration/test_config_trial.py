@@ -17,7 +17,7 @@ from controller.commands import config as config_command
 from controller.commands import table as table_command
 from controller.config.keys import key_line
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.retiring import seal
 from controller.daemon.writer import Told
 from controller.history.errors import BodyError, ReplayError, SealError
@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def started(run: Path) -> starting.Started:
-    return starting.start(load_live(run / "table.toml", starting.KINDS))
+    return starting.compose(load_live(run / "table.toml", starting.KINDS))
 
 
 def played(run: Path, *, deal: bool) -> None:
@@ -250,7 +250,8 @@ SOURCES = (
     *("record/journal/journal.py", "record/journal/walk.py", "record/journal/scan.py"),
     *("record/journal/segments.py", "record/journal/format.py"),
     *(f"controller/history/{name}.py" for name in ("replay", "entries", "codec", "sealing")),
-    *("controller/daemon/start.py", "controller/daemon/selfaudit.py", "controller/config/keys.py"),
+    *("controller/daemon/compose.py", "controller/daemon/selfaudit.py"),
+    "controller/config/keys.py",
     *("controller/faults/refusals.py", "controller/config/live.py"),
 )
 NOT_THE_SAME = {

@@ -7,25 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from nacl.secret import SecretBox
-
+from controller.daemon.compose import Parts, put_together
 from controller.daemon.standalone import Standalone
-from controller.daemon.writer import Input, Released, Tick, Told, Writer
-from controller.history.replay import left_on, replay
+from controller.daemon.writer import Input, Released, Tick, Told
 from controller.history.sealing import CardSealer, TableKey
-from controller.history.selection.selector import Selector
 from controller.history.snapshot import Opening
-from controller.history.table_log import TableLog
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.table.core import TableCore
 from controller.table.spots import SeatMap
-from controller.table.staff import NoRegister
 from controller.table.texts import parse_texts
 from drivers.build import build
 from hw_sim.clock import MS, SECOND, Timer
@@ -67,6 +62,23 @@ class Bench(VirtualTable):
         self._advance()
 
 
+@dataclass(frozen=True)
+class VirtualClock:
+    table: CrashTable
+
+    def now_us(self) -> int:
+        return self.table.bench.now_us
+
+    def wall_ms(self) -> int:
+        return self.table._ms()
+
+    def today(self) -> date:
+        return TODAY
+
+    def utc_offset_min(self) -> int:
+        return 0
+
+
 @dataclass
 class CrashTable:
     """Plays a scenario; ``cut_at`` is the disk call at which the power goes, 0 for never."""
@@ -86,6 +98,7 @@ class CrashTable:
     segment: int = SEGMENT
     failed: str = ""
     """Why the process ended itself."""
+    link_limit_us: int | None = None
 
     def __post_init__(self) -> None:
         self.bench = self._devices()
@@ -102,9 +115,6 @@ class CrashTable:
 
     def _devices(self) -> Bench:
         return Bench(self.scenario.layout_path, self.scenario.seed, self._reading)
-
-    def _cards(self) -> CardSealer:
-        return CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
 
     # --- running -------------------------------------------------------------------------------
 
@@ -151,49 +161,41 @@ class CrashTable:
         self.bench.restart()
 
     def _boot(self) -> None:
-        """What ``controller.daemon.start`` does, on this disk."""
         self.starts += 1
         self.journal = Journal.open(
             FOLDER, table="crash", disk=self.disk, segment_bytes=self.segment, now_ms=self._ms()
         )
-        cards = self._cards()
-        opening = Opening(self.scenario.game, self.scenario.settings, TODAY.isoformat())
-        replayed = replay(self.journal.records(), cards, opening)
-        layout = self.bench.sim.layout
-        card_line = layout.line_of_kind("cdp-shoe", "cdp-shuffler")
-        table_log = TableLog(replayed.memory, self.journal, cards, self._ms)
-        core = TableCore(
-            table_log,
-            SeatMap(self.bench.layout.spots),
-            self._register.get,
-            NoRegister(),
-            parse_texts(TEXTS.read_text("utf-8")),
-            house=HOUSE,
-            card_devices=frozenset({card_line.name} if card_line else ()),
-            now_us=self.bench.now_us,
+        cards, clock = self._cards(), VirtualClock(self)
+        made = put_together(
+            self.journal, cards, KEY, self._parts(), clock=clock, chance=self._chance
         )
-        self.writer = Writer(core, table_log, self.journal, self._selector(replayed))
-        for record in self.journal.records():
-            self.writer.test.left_on = left_on(record.kind, record.body, self.writer.test.left_on)
-        if self.scenario.game == "MEGA":
-            self.writer.scripted = Standalone(METER, *self._magic, scripted=True).selection()
+        self.writer = made.writer
         self._up = True
         self._dial()
-        missing = list(replayed.missing)
+        missing = list(made.replayed.missing)
         self._release(self.writer.start({"start": self.starts}, missing, self.bench.now_us))
         self._greet()
 
-    def _selector(self, replayed: Any) -> Selector:
-        box = SecretBox(KEY.for_frame("seeds", 0))
-        selector = Selector(
-            self.journal.journal_id,
-            self._random.randbytes,
-            lambda seed: bytes(box.encrypt(seed, self._random.randbytes(24))),
-            box.decrypt,
+    def _parts(self) -> Parts:
+        """What a configuration would name."""
+        mega = self.scenario.game == "MEGA"
+        card_line = self.bench.sim.layout.line_of_kind("cdp-shoe", "cdp-shuffler")
+        return Parts(
+            opening=Opening(self.scenario.game, self.scenario.settings, TODAY.isoformat()),
+            seat_map=SeatMap(self.bench.layout.spots),
+            find=self._register.get,
+            texts=parse_texts(TEXTS.read_text("utf-8")),
+            house=HOUSE,
+            card_devices=frozenset({card_line.name} if card_line else ()),
+            link_limit_us=self.link_limit_us,
+            scripted=Standalone(METER, *self._magic, scripted=True).selection() if mega else None,
         )
-        for record in replayed.selections:
-            selector.replay(record.body)
-        return selector
+
+    def _cards(self) -> CardSealer:
+        return CardSealer(KEY, self.journal.journal_id, self._random.randbytes)
+
+    def _chance(self, size: int) -> bytes:
+        return self._random.randbytes(size)
 
     def _ms(self) -> int:
         return 1_700_000_000_000 + self.bench.now_us // MS

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from controller.config.live import LiveConfig, load_live
+from controller.daemon import compose as starting
 from controller.daemon import pulse as pulses
-from controller.daemon import start as starting
 from controller.daemon.crash_policy import end_on_failure
 from controller.daemon.notify import Notifier
 from controller.daemon.runtime import Runtime
@@ -54,7 +54,7 @@ def config(made: Path, tmp_path: Path) -> LiveConfig:
 
 @contextmanager
 def started(config: LiveConfig) -> Iterator[starting.Started]:
-    table = starting.start(config)
+    table = starting.compose(config)
     try:
         yield table
     finally:

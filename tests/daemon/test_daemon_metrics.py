@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import docs
 from controller.commands.status import told
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon import verbs
 from controller.daemon.http import LONGEST, MOST_AT_ONCE, PROMETHEUS, Answer, Http
 from controller.daemon.metrics import BUCKETS_US, Process, SyncTimes, metrics
@@ -292,7 +292,7 @@ def test_a_port_that_is_taken_is_said_and_no_more() -> None:
 def test_a_table_that_has_not_written_anything_yet_answers(run: Path) -> None:
     """Between the socket and the first group."""
     config = load_live(run / "table.toml", starting.KINDS)
-    started = starting.start(config)
+    started = starting.compose(config)
     try:
         status = {**started.writer.status(), "table": "t", "overflows": 0, "frames_lost": 0}
         status |= {"disk": {"free_bytes": 1, "low_bytes": 0}}

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from controller.config.live import LiveConfig
+from controller.daemon import compose as starting
 from controller.daemon import runtime as runtimes
-from controller.daemon import start as starting
 from controller.daemon.runtime import Runtime
 from controller.daemon.writer import CaughtUp, Overrun, Released, Writer
 from controller.rules.engine.state import Phase

@@ -16,7 +16,7 @@ import pytest
 from controller.commands.status import told
 from controller.config.keys import sealing_key
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.changing import Changing, Reloaded, Reloader
 from controller.daemon.writer import Released, Told
 from controller.history.replay import replay
@@ -58,6 +58,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class OneDay(starting.SystemClock):
+    def today(self) -> date:
+        return TODAY
+
+
 class Running:
     """A table that is started and stopped, without its devices."""
 
@@ -67,7 +72,7 @@ class Running:
 
     def start(self) -> Released:
         config = load_live(self.site, starting.KINDS)
-        self.started = starting.start(config, today=TODAY)
+        self.started = starting.compose(config, clock=OneDay())
         self.writer, self.journal = self.started.writer, self.started.journal
         self.reloader = Reloader(
             config,

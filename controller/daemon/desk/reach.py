@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from controller.config.live import LiveConfig
+from controller.daemon.compose import Started
 from controller.daemon.desk.recent import Recent
 from controller.daemon.linking import Link
 from controller.daemon.runtime import Runtime
-from controller.daemon.start import Started
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Writer
 from controller.shell.parse import Live

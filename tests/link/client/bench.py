@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.writer import Input, Released, Told
 from controller.history.entries import load as body_of
 from controller.link.hearing import Heard
@@ -42,7 +42,7 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         config = load_live(folder / "table.toml", starting.KINDS)
-        self.started = starting.start(config)
+        self.started = starting.compose(config)
         self.writer = self.started.writer
         assert self.writer.hearing is not None
         assert self.writer.hearing.limit_us == LIMIT

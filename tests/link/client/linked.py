@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from controller.daemon.writer import Released
 from controller.link.cursor import Cursor, Places
-from controller.link.hearing import Heard, Hearing
+from controller.link.hearing import Heard
 from controller.link.session import (
     Dial,
     Do,
@@ -53,6 +53,7 @@ class LinkedTable(CrashTable):
     pulses: int = 0
 
     def __post_init__(self) -> None:
+        self.link_limit_us = LIMIT_US
         self.session: Session | None = None
         self._line = 0
         self._tick: Timer | None = None
@@ -67,7 +68,6 @@ class LinkedTable(CrashTable):
             if record.kind == OUTBOX:
                 places.take(record)
         self._cursor = Cursor(FOLDER, places, self.disk)
-        self.writer.hearing = Hearing(LIMIT_US, self.journal.journal_id)
         identity = Identity(
             "crash", self.journal.journal_id, self.scenario.game, "p", "0" * 64, "sequential"
         )

@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.daemon.linking import Link, link_of
 from controller.daemon.writer import Input, Told
 from controller.link.cursor import Cursor
@@ -55,7 +55,7 @@ class Table:
 
     def __init__(self, folder: Path) -> None:
         self.config = load_live(folder / "table.toml", starting.KINDS)
-        self.started = starting.start(self.config)
+        self.started = starting.compose(self.config)
         self._queue: asyncio.Queue[Input] = asyncio.Queue()
         started = self.started
         self.link: Link = link_of(started, self._queue.put_nowait)
@@ -256,4 +256,4 @@ def test_a_bad_key_stops_the_start(
     change(run)
     config = load_live(run / "table.toml", starting.KINDS)
     with pytest.raises(KeyFileError, match=code):
-        starting.start(config)
+        starting.compose(config)

@@ -123,11 +123,11 @@ def test_a_full_disk_gets_no_receipt_but_a_new_head_of_the_staff_orders() -> Non
 
 def test_a_start_reads_the_last_receipt_and_does_not_write_it_again(folder: Path) -> None:
     bench = Bench(folder)
-    assert bench.started.receipt is None
+    assert bench.started.table.kept.receipt is None
     bench.hears(Ack(1, (), receipt(7)))
     bench.started.journal.close()
     again = Bench(folder)
-    assert again.started.receipt == receipt(7)
+    assert again.started.table.kept.receipt == receipt(7)
     again.hears(Ack(1, (), receipt(7)))
     assert journalled(again) == [7]
     again.started.journal.close()

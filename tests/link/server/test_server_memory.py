@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 
 from controller.config.live import load_live
-from controller.daemon import start as starting
+from controller.daemon import compose as starting
 from controller.rules.engine import facts as f
 from link.ledger.orders import Accept, Retire
 from link.server.orders import NewKey, RotateKey
@@ -104,7 +104,7 @@ def test_row_69_memory_is_cleared_by_two_people_and_the_link_with_its_counters_s
         "retired", 1, 3, last.seq - 1,
     )  # fmt: skip
     with pytest.raises(starting.Retired, match="E-RUN-006"):
-        starting.start(load_live(run / "table.toml", starting.KINDS))
+        starting.compose(load_live(run / "table.toml", starting.KINDS))
     assert not retire(run)["put_aside"]  # nobody has consented
     assert live.order(Retire(journal, "new card"), "k.lee")["error"] == "E-POOL-023"
     assert not retire(run)["put_aside"]  # one person is not two
