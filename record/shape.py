@@ -27,7 +27,7 @@ def why(error: Exception, value: Any, kind: Any, *, str_keys: bool = False) -> s
     if isinstance(value, bytes):
         try:
             value = msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.MsgspecError, ValueError, RecursionError):  # not even JSON, or not UTF-8
             return printable(text)
     found = _PATH.search(text)
     if found is None or (_HIDDEN not in found[1] and _KEY not in text):

@@ -97,3 +97,10 @@ def test_no_message_of_the_decoder_is_passed_on_as_it_is() -> None:
         "record/link/outbox.py",
         "record/shape.py",
     ]
+
+
+def test_bytes_that_are_no_text_get_the_plain_message() -> None:
+    data = b'{"shares":{"\xe5":1}}'
+    with pytest.raises(UnicodeDecodeError) as refused:
+        msgspec.json.decode(data)
+    assert why(refused.value, data, dict[str, int]).startswith("'utf-8' codec can't decode")
