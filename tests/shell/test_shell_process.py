@@ -113,8 +113,8 @@ def test_row_64_a_wrong_uid_and_a_money_command_are_refused_and_audited(
     assert ask_as(DAEMON, path, "status")["ok"]
     assert ask_as(DAEMON, path, "pay", "100")["error"] == "E-SHL-006"
     assert ask_as(DAEMON, path, "reboot", "yes")["error"] == "E-SHL-002"
-    found = [(b["uid"], b["user"], b["role"], b["words"], b["outcome"]) for b in audited(sitting)]
-    assert found[before:] == [
+    new = audited(sitting)[before:]
+    assert [(b["uid"], b["user"], b["role"], b["words"], b["outcome"]) for b in new] == [
         (3, "sys", "", ["status"], "E-SHL-001"),
         (2, "bin", "", ["status"], "E-SHL-003"),
         (1, "daemon", "observer", ["status"], "accepted"),

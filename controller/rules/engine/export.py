@@ -159,7 +159,10 @@ def paid_nets(state: TableState, voided: tuple[int, ...] = ()) -> dict[int, int]
     nets = {row["seat"]: row["net"] for row in result["seats"] if row["seat"] in paid}
     if None in nets.values():
         # A question about a hand leaves nets open; what was paid out before it was asked counts.
-        known = settled_so_far(replace(state, events=_as_paid(state, voided)))
+        told = tuple(
+            e for e in _as_paid(state, voided) if getattr(e, "seat", None) in (None, *paid)
+        )
+        known = settled_so_far(replace(state, events=told, seats=paid))
         nets = {row["seat"]: row["net"] for row in known["seats"] if row["seat"] in paid}
     return {number: net for number, net in nets.items() if net is not None}
 
