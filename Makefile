@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff systemd test demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers staff
+.PHONY: help setup postgresql groff systemd test quick coverage demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers staff
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,7 +58,14 @@ test: setup ## style, types and all tests, then their time; in random order: mak
 	@$(BIN)/python -m tests.timed '$(BIN)/ruff check .' '$(BIN)/ruff format --check .' '$(BIN)/mypy' \
 	  "$(BIN)/pytest -n 2 -m 'not slow' $(if $(RANDOM_SEED),--shuffle $(RANDOM_SEED))"
 
-docs: setup ## print the generated pages anew
+quick: setup ## style, types and the tests nearest to what changed since main; a minute
+	@$(BIN)/python -m tests.quick
+
+# The floor is in pyproject.toml; raise it when the number has risen, never lower it.
+coverage: setup ## branch coverage of the product by all tests but the slow ones; fails below the floor
+	$(BIN)/pytest -q -n 2 -m 'not slow' --cov --cov-report=term:skip-covered $(PATHS)
+
+docs: setup ## write the generated pages
 	$(BIN)/python -m docs.generate
 
 mutation: setup ## switch every rule off in turn; the tests of its clauses must fail
@@ -118,8 +125,8 @@ bench: peers ## the numbers to hold, each beside its peer in the same run
 	  ledger store link_codec link_server link_peers link_many; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
-demo: $(PRODUCT) ## a link server and three tables as real processes, live in the terminal; Ctrl-C ends it
+demo: $(PRODUCT) ## a link server and three tables as real processes, live in the terminal; Ctrl-C stops it
 	@$(BIN)/underfelt demo floor
 
 clean: ## remove what setup built and what the demo left
-	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis .demo .demo.lock
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis .coverage .demo .demo.lock

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 
 from controller.commands.demo import play
 from controller.demo.narrator import Narrator
@@ -29,6 +30,11 @@ from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_t
 NOTE = "<!-- Printed from the code by `make docs`; do not edit. -->\n\n"
 
 
+def _prose(text: str) -> str:
+    """A paragraph, wrapped as on every page."""
+    return fill(text, 100, break_long_words=False, break_on_hyphens=False) + "\n\n"
+
+
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     lines = [tuple(head), *(tuple(row) for row in rows)]
     lines.insert(1, tuple("---" for _ in lines[0]))
@@ -42,10 +48,10 @@ def conformance() -> str:
     clauses, shown, pending = load_clauses(), marked_tests(), load_pending()
     roles = sorted({c.role for c in clauses})
     text = "# Conformance\n\n" + NOTE
-    text += (
+    text += _prose(
         "Every clause of the five rule books, what the controller does about it, and the tests "
         "that show it. A test that carries an engine clause fails when that clause's rule is "
-        "switched off ([mutation run](reports/mutation.md)).\n\n"
+        "switched off ([mutation run](reports/mutation.md))."
     )
     counts = []
     for role in roles:
@@ -57,7 +63,7 @@ def conformance() -> str:
         text += "## Pending, by the part that will show them\n\n"
         for part in sorted(set(pending.values())):
             ids = ", ".join(c.id for c in clauses if pending.get(c.id) == part)
-            text += f"* **{part}**: {ids}\n"
+            text += fill(f"* **{part}**: {ids}", 100, subsequent_indent="  ") + "\n"
         text += "\n"
     for key, book in BOOKS.items():
         text += f"## {key}: {book.title}\n\n"
@@ -83,9 +89,9 @@ def _test_link(test: str) -> str:
 
 def phases() -> str:
     text = "# Phases and facts\n\n" + NOTE
-    text += (
+    text += _prose(
         "`step(state, fact)` looks a fact up in the row of the phase. A fact that is not listed "
-        "is refused and changes nothing. Facts in *italics* need a supervisor.\n\n"
+        "is refused and changes nothing. Facts in *italics* need a supervisor."
     )
     for family, table in TABLE.items():
         text += f"## {family.title()}\n\n"
@@ -94,7 +100,7 @@ def phases() -> str:
             if phase in table:
                 rows.append((phase.name, phase.value, ", ".join(map(_fact, table[phase]))))
         text += _table(("phase", "meaning", "facts accepted"), rows) + "\n"
-    text += "## In every phase\n\n" + ", ".join(map(_fact, ANYWHERE)) + "\n"
+    text += "## In every phase\n\n" + _prose(", ".join(map(_fact, ANYWHERE))).removesuffix("\n")
     return text
 
 
@@ -104,12 +110,12 @@ def _fact(kind: type) -> str:
 
 def menu() -> str:
     text = "# The menu: who, when, and how it is undone\n\n" + NOTE
-    text += (
+    text += _prose(
         "The codes are explained on the [console page](../protocols/console.md). The result is "
-        "known from the last community card on; in Ricochet the confirmed deal decides the bonus "
-        "wagers, which are paid at once. From then on a report that would take something "
-        "from a player waits for the supervisor (MENU 51); once a seat is paid, or the round is "
-        "closed, two people must agree (MENU 51, then MENU 59).\n\n"
+        "known once the last community card is turned. In Ricochet the confirmed deal decides the "
+        "bonus wagers, which are paid at once. From then on a report that would take something "
+        "from a player waits for the supervisor (MENU 51). Once a seat is paid, or the round is "
+        "closed, two people must agree (MENU 51, then MENU 59)."
     )
     return text + _table(menu_page.HEAD, menu_page.rows())
 
@@ -164,9 +170,9 @@ _WORDS = {
 
 def event_clauses() -> str:
     text = "# From event to clause\n\n" + NOTE
-    text += (
+    text += _prose(
         "What each book rules on an irregularity, and the clause that a result names for it. "
-        '"-" has no effect on money.\n\n'
+        '"-" has no effect on money.'
     )
     rows = []
     for name, event in _CASES:
@@ -187,10 +193,10 @@ def _ruling(ruling: Ruling) -> str:
 
 def settings() -> str:
     text = "# Settings\n\n" + NOTE
-    text += (
+    text += _prose(
         "All settings of a table. Those of the first table travel in a round record and are "
         "optional there. A setting required by a game has no safe default: a table does not open "
-        "without it.\n\n"
+        "without it."
     )
     for title, spec in (("What decides money", MONEY_SPEC), ("The table", TABLE_SPEC)):
         rows = []
