@@ -290,7 +290,7 @@ VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
     "key": (
         _declare_key,
         _key,
-        "make the key that seals cards nobody may know yet",
+        "make the key that encrypts face-down cards",
         "key /etc/underfelt/sealing.key",
     ),
 }

@@ -12,10 +12,10 @@ from controller.demo.setup import TABLES
 from record.arguments import Arguments
 
 EPILOG: Final = """\
-Keys, journals, jackpots and logs stay in the folder; the next start goes on from
+Keys, journals, jackpots and logs stay in the folder; the next start resumes
 there. Without a terminal it prints lines, plays --rounds at every table and ends.
 
-exit codes: 0 ended as asked, 1 something failed, 75 it runs already
+exit codes: 0 ended as asked, 1 something failed, 75 already running
 
 examples:
   underfelt demo floor

@@ -1,4 +1,4 @@
-"""``underfelt doctor``: what is wrong on this machine, and how to mend it."""
+"""``underfelt doctor``: what is wrong on this machine, and how to fix it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from record.places import TABLE
 from record.words import counted
 
 EPILOG: Final = """\
-Looks and changes nothing, except for one small file that is written beside the
-journal, synced and removed. A running table is not disturbed. Run it as root:
+Changes nothing, except for one small file that it writes beside the journal,
+syncs and removes. A running table is not disturbed. Run it as root:
 it reads the unit and its credentials, and looks at everything else as the user
-of the daemon. Any other user gets the rights of whoever asks. What each code
-means: docs/operations/doctor.md.
+of the daemon. As any other user it uses your own rights. What each code means:
+docs/operations/doctor.md.
 
-exit codes: 0 all well, 1 something is stopped or degraded
+exit codes: 0 everything is fine, 1 something is stopped or degraded
 
 examples:
   underfelt doctor                        the machine alone

@@ -29,7 +29,7 @@ from record.words import counted
 CONSENT: Final = "E-LNK-021"
 EPILOG: Final = """\
 The daemon must be stopped. The first time, the journal is closed for good: its
-counters are its last record, and the link server is told where it ends. Then
+counters are its last record, and the link server learns where it ends. Then
 two people consent at the server (underfelt link retire). The second time, the
 journal is put aside; nothing is deleted. The next start begins a new journal,
 which two people must accept at the server (underfelt link accept).

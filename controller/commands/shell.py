@@ -15,8 +15,8 @@ from record.places import TABLE
 
 EPILOG: Final = """\
 Without a command: a prompt; Tab completes, help lists the verbs, Ctrl-C ends a
-command, Ctrl-D leaves. Who you are is known from the socket; what you may stands
-in [[shell.people]] of the configuration. Every command is on the record.
+command, Ctrl-D leaves. The socket identifies you. Your permissions are set in
+[[shell.people]] of the configuration. Every command is recorded.
 
 exit codes: 0 done, 1 a test has failed, 64 no such verb or word, 66 not there,
 69 no table answers, 73 a bundle cannot be written, 74 the audit journal cannot

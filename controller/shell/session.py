@@ -22,7 +22,7 @@ ROUNDS: Final = 10
 """Rounds that Tab offers, the last ones."""
 YES: Final = ("y", "yes")
 NO: Final = ("n", "no")
-ANEW: Final = "connected anew: the table was started again, or let this connection go"
+ANEW: Final = "reconnected: the table was restarted, or closed this connection"
 Show = Callable[[Sequence[str]], None]
 
 

@@ -67,11 +67,11 @@ LOOKING: Final = (
     ),
     Verb(
         WATCH, "live readings until Ctrl-C", words=(Word("device", "device", optional=True),),
-        runbook="does it feel anything at all?",
+        runbook="does it sense anything at all?",
     ),
     Verb(
         "chips", "chips on the spots of a seat, by UID and value", words=(SEAT,),
-        runbook="a wager is not what lies there",
+        runbook="a wager is not what is there",
     ),
     Verb("link", "link servers, state, lag, outbox, fingerprints", runbook="the meter is dark"),
     Verb("journal", "the journal: head, segments, last segment verified", runbook="disk, evidence"),
@@ -79,7 +79,7 @@ LOOKING: Final = (
         "round", "a closed round, or the last one",
         words=(Word("round", "round", optional=True),), runbook="a player disputes",
     ),
-    Verb("why", "why the table waits, in one sentence, with the clause", runbook="nothing goes on"),
+    Verb("why", "why the table waits, in one sentence, with the clause", runbook="nothing happens"),
     Verb(
         "faults", "troubles now; or one code and what to do",
         words=(Word("code", "code", optional=True),), runbook="what to do?",
@@ -93,16 +93,16 @@ LOOKING: Final = (
 DOING: Final = (
     Verb("safe-mode", "is the progressive kept out, and by whom?", runbook="the meter is CLOSED"),
     Verb(
-        "safe-mode on", "keep the progressive out; what is locked stands", "technician",
+        "safe-mode on", "keep the progressive out; locked wagers stay", "technician",
         runbook="the progressive is in doubt",
     ),
-    Verb("safe-mode off", "take the progressive in again", "supervisor", runbook="it is mended"),
+    Verb("safe-mode off", "re-enable the progressive", "supervisor", runbook="it is fixed"),
     Verb(
         "reboot", "end the daemon; systemd starts it again", "technician",
         (Word("confirm", "choice", ("yes",), optional=True),), runbook="a restart is needed",
     ),
     Verb("bundle", "pack diagnostics into a file of this folder", "technician",
-         runbook="call the maker"),
+         runbook="call the manufacturer"),
 )  # fmt: skip
 """None of these moves money."""
 
@@ -117,7 +117,7 @@ TESTING: Final = (
     Verb("test off", "end test mode: the table is as it was before", "technician",
          runbook="after the tests"),
     Verb("test stop", "give up the test under way", "technician", test=True),
-    Verb("answer", "answer what a test asks; no goes on without it", "technician",
+    Verb("answer", "answer what a test asks; no continues without it", "technician",
          (Word("answer", "choice", ("yes", "no")),), test=True),
     _guided("antenna test", "spot by spot: put a chip there, take it away",
             Word("seat", "seat", optional=True), when="a chip is not seen"),

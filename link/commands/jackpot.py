@@ -78,7 +78,7 @@ def _told(award: AwardRow, mine: Sequence[AwardStep], now_ms: int) -> dict[str, 
 
 def approvals(steps: Sequence[AwardStep]) -> list[list[str]]:
     """Who approved what stands now: a first approval is a second step in ``verified``, and an
-    amount that changed needs both anew."""
+    amount that changed needs both again."""
     found: list[list[str]] = []
     before = ""
     for step in steps:

@@ -130,7 +130,7 @@ def _resume(options: argparse.Namespace) -> int:
     order = {"what": "resume", "journal": journal, "why": options.why}
     if options.skip:
         order |= {"skip": options.skip, "skip_hash": options.skip_hash}
-    return _done(options, order, f"{journal}: goes on where it stopped")
+    return _done(options, order, f"{journal}: continues where it stopped")
 
 
 def _retire(options: argparse.Namespace) -> int:
@@ -205,7 +205,7 @@ VERBS: Final = {
     "resume": Verb(
         _declare_resume,
         _resume,
-        "a halted journal goes on; two people",
+        "let a halted journal continue; two people",
         "resume 8b0d78ea --why 'looked into' --by m.ng --by k.lee --config link.toml",
     ),
     "retire": Verb(

@@ -84,7 +84,7 @@ LINES = [
         {"journal": {"full": True}},
         (
             "!! E-TBL-001  disk: the disk is full: the round under way ends on the reserve, no new "
-            "one opens -> make room on the journal's disk; the table goes on by itself"
+            "one opens -> Free space on the journal's disk. The table continues by itself."
         ),
     ),
     (
@@ -99,14 +99,14 @@ LINES = [
         (
             "!! E-TBL-018  link: the link server takes nothing more from this journal, or the "
             "other way round; event 7 has two hashes (E-LNK-030) -> the detail has the code; "
-            "link-table.md. Play goes on without progressive wagers"
+            "link-table.md. Play continues without progressive wagers."
         ),
     ),
     (
         {"link_up": False},
         (
-            " ! E-TBL-003  link: the link is lost: the progressive is closed -> network and link "
-            "server; play goes on without progressive wagers, those accepted are kept"
+            " ! E-TBL-003  link: the link is lost: the progressive is closed -> Check network and "
+            "link server. Play continues without progressive wagers; accepted ones are kept."
         ),
     ),
     (
@@ -120,22 +120,22 @@ LINES = [
         {"safe_mode": True, "safe_mode_by": "tom"},
         (
             " ! E-TBL-005  progressive: safe mode: sensors are read, nothing is contributed to the "
-            "progressive; ordered by tom -> when the cause is mended: safe-mode off at the shell, "
-            "by a supervisor, or policy.safe_mode = false if it stands in the configuration"
+            "progressive; ordered by tom -> When the cause is fixed: safe-mode off at the shell, "
+            "by a supervisor, or policy.safe_mode = false if it is set in the configuration."
         ),
     ),
     (
         {"locked": "journal damaged"},
         (
             "!! E-TBL-006  table: locked out; journal damaged -> "
-            "mend the cause, then have it cleared by two people with authority"
+            "Fix the cause, then have two people with authority clear it."
         ),
     ),
     (
         {"configuration_change": {"verdict": "wait", "changes": [{"key": "settings.seats"}]}},
         (
             " - E-TBL-007  configuration: another configuration waits; settings.seats -> "
-            "end the round; what stands on the sign also waits until the table is closed"
+            "End the round. Changes to the sign also wait until the table is closed."
         ),
     ),
     (
@@ -222,8 +222,8 @@ LINES = [
         {"mode": "locked"},
         (
             "!! E-TBL-017  table: locked mode: the daemon could not be started -> "
-            "journalctl -x -u underfelt-table@NAME -p warning says why; mend it, then "
-            "systemctl reset-failed and systemctl start that unit"
+            "journalctl -x -u underfelt-table@NAME -p warning says why. Fix it, then run "
+            "systemctl reset-failed and systemctl start for that unit."
         ),
     ),
 ]

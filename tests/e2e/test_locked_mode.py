@@ -105,7 +105,7 @@ def _lock_out(sitting: Sitting) -> None:
     assert locked(sitting)
     told = underfelt("status", "--config", str(sitting.config))
     assert told.returncode == 1
-    assert f"!! E-TBL-006  table: locked out; {WHY} -> mend the cause" in told.stdout
+    assert f"!! E-TBL-006  table: locked out; {WHY} -> Fix the cause" in told.stdout
     keeper.stop()
     noted(sitting, "unlock", b'{"v":1,"by":["S1","S2"]}')
     keeper.start()
