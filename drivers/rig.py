@@ -1,8 +1,9 @@
-"""All devices of one table as one machine: bytes, outcomes and levels in, orders in; readings out.
+"""All devices of one table as one machine: bytes, levels and orders in; readings out.
 
-The rig is pure. A shell around it (``drivers.transport.hub``) owns ports, bus and pins and does
-what the rig's actions say; a test does the same in virtual time. No device's trouble reaches
-another: each machine sees its own line or board only.
+The rig is pure. A shell around it (``drivers.transport.hub``) owns ports and pins and does what the
+rig's actions say; a test does the same in virtual time. The bus is a machine of its own that the
+shell runs beside the rig, in a thread: its batches block. No device's trouble reaches another: each
+machine sees its own line or board only.
 """
 
 from __future__ import annotations
@@ -12,9 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from drivers.base import (
-    BusDone,
-    BusFailed,
-    BusOp,
     Counters,
     Fault,
     LineDriver,
@@ -46,15 +44,6 @@ class ReopenLine:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Run these operations on the bus and report the outcome with the number."""
-
-    number: int
-    address: int
-    ops: tuple[BusOp, ...]
-
-
 class Rig:
     def __init__(
         self,
@@ -66,50 +55,38 @@ class Rig:
     ) -> None:
         self.lines = {line.name: line for line in lines}
         self.bus = bus
-        self._turns: BusMachine | None = bus
-        """The bus, as long as it is run from here."""
+        """Run by the shell; the rig only counts for it."""
         self.field = field
         self.pins = pins
         self.supply = supply
+        self._others = [one for one in (field, pins, supply) if one is not None]
         self._health = {n: LineHealth(n, line.counters) for n, line in self.lines.items()}
         self._due = dict.fromkeys(self.lines, NEVER)
         """When each line wants to go on: asked of it when something has happened to it."""
-        self._others_due = NEVER
-        """The same for bus, pins and supply, whichever is first."""
         self._ran_us = dict.fromkeys(self.lines, 0)
         """When something last happened to each line."""
         for name in self.lines:
             self._note_due(name, 0)
-        self._note_others()
 
     @property
     def wake_us(self) -> int | None:
         """When ``advance`` wants to be called, whatever else happens."""
         wake = min(self._due.values(), default=NEVER)
-        field = self.field.wake_us
-        if field is not None and field < wake:
-            wake = field
-        wake = min(wake, self._others_due)
+        for machine in self._others:
+            if machine.wake_us is not None and machine.wake_us < wake:
+                wake = machine.wake_us
         return None if wake == NEVER else wake
 
     def advance(self, now_us: int) -> list[object]:
-        """Let every machine whose time has come go on; includes the next batch for the bus."""
+        """Let every machine whose time has come go on."""
         out: list[object] = []
         for name, due_us in self._due.items():
             if due_us <= now_us:
                 out += self._from_line(name, self.lines[name].advance(now_us), now_us)
-        if self.field.wake_us is not None and self.field.wake_us <= now_us:
-            out += self.field.advance(now_us)
-        return out if now_us < self._others_due else out + self._advance_others(now_us)
-
-    def _advance_others(self, now_us: int) -> list[object]:
-        out: list[object] = []
-        for machine in (self.pins, self.supply):
-            if machine is not None and machine.wake_us <= now_us:
+        for machine in self._others:
+            if machine.wake_us is not None and machine.wake_us <= now_us:
                 out += machine.advance(now_us)
-        if self._turns is not None:
-            out += self._turns.timed_out(now_us)
-        return out + self._next_batch(now_us)
+        return out
 
     # --- lines ---------------------------------------------------------------------------------
 
@@ -166,67 +143,28 @@ class Rig:
         due_us = self.lines[name].wake_us
         self._due[name] = NEVER if due_us is None else due_us
 
-    # --- bus, pins and supply ------------------------------------------------------------------
-
-    def hand_over_bus(self) -> BusMachine:
-        """The shell runs the bus by itself from now on; nothing here concerns it any more."""
-        self._turns = None
-        self._note_others()
-        return self.bus
-
-    def batch_finished(
-        self, number: int, outcome: BusDone | BusFailed, now_us: int
-    ) -> list[object]:
-        out = [] if self._turns is None else self._turns.finished(outcome, now_us, number)
-        return out + self._next_batch(now_us)
-
-    def bus_recovered(self, *, worked: bool, now_us: int) -> list[object]:
-        out = [] if self._turns is None else self._turns.recovered(worked=worked, now_us=now_us)
-        return out + self._next_batch(now_us)
+    # --- pins and supply -----------------------------------------------------------------------
 
     def pins_sampled(self, levels: dict[str, bool], now_us: int) -> list[object]:
-        if self.pins is None:
-            return []
-        if self._turns is not None and levels.get("expander_int") is False:
-            self._turns.nudge(now_us)
-        return self.pins.sampled(levels, now_us) + self._next_batch(now_us)
+        return [] if self.pins is None else self.pins.sampled(levels, now_us)
 
     def pins_failed(self, why: str, now_us: int) -> list[object]:
-        out = [] if self.pins is None else self.pins.failed(why, now_us)
-        return out + self._next_batch(now_us)
+        return [] if self.pins is None else self.pins.failed(why, now_us)
 
     def supply_read(self, text: str, now_us: int) -> list[object]:
-        out = [] if self.supply is None else self.supply.read(text, now_us)
-        return out + self._next_batch(now_us)
+        return [] if self.supply is None else self.supply.read(text, now_us)
 
     def supply_failed(self, why: str, now_us: int) -> list[object]:
-        out = [] if self.supply is None else self.supply.failed(why, now_us)
-        return out + self._next_batch(now_us)
-
-    def _next_batch(self, now_us: int) -> list[object]:
-        """Whatever happens to bus, pins or supply ends here."""
-        batch = None if self._turns is None else self._turns.next_batch(now_us)
-        self._note_others()
-        if batch is None:
-            return []
-        board, ops = batch
-        return [Batch(self.bus.number, board.address, ops)]
-
-    def _note_others(self) -> None:
-        machines = (self._turns, self.pins, self.supply)
-        wakes = [machine.wake_us for machine in machines if machine is not None]
-        self._others_due = min((wake for wake in wakes if wake is not None), default=NEVER)
+        return [] if self.supply is None else self.supply.failed(why, now_us)
 
     # --- orders --------------------------------------------------------------------------------
 
     def order(self, order: Order, now_us: int) -> list[object]:
-        """Every device hears every order and takes what is its own."""
+        """Every device but those on the bus hears every order and takes what is its own."""
         out = self.field.order(order, now_us)
         for name, line in self.lines.items():
             out += self._from_line(name, line.order(order, now_us), now_us)
-        if self._turns is not None:
-            out += self._turns.order(order, now_us)
-        return out + self._next_batch(now_us)
+        return out
 
     def due_us(self) -> dict[str, int]:
         """When each device's loop should run next; devices that wait for bytes alone are left out.

@@ -61,8 +61,7 @@ class Hub:
     def start(self) -> None:
         transport = self.layout.transport
         if self.layout.boards:
-            machine = self.rig.hand_over_bus()
-            self._bus = BusThread(machine, transport.bus, transport.bus_argument, self.run)
+            self._bus = BusThread(self.rig.bus, transport.bus, transport.bus_argument, self.run)
             self._look_at_bus()
         if self.layout.pins:
             self._pins = PinThread(

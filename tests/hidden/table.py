@@ -50,6 +50,7 @@ from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import NoFact
 from controller.rules.engine.state import TableState
+from drivers.base import BusOp
 from drivers.readings import AntennaFailed, AntennaRead
 from hw_sim.clock import SECOND
 from hw_sim.people.dealer import FULL_DECK
@@ -144,9 +145,9 @@ class WatchedBench(Bench):
             self.recent.frame(port, "out", data, self.now_us)
         super()._write(port, data)
 
-    def _batch(self, batch: Any) -> None:
-        self.outside.note("bus", batch.address, repr(batch.ops))
-        super()._batch(batch)
+    def batch(self, address: int, ops: tuple[BusOp, ...]) -> None:
+        self.outside.note("bus", address, repr(ops))
+        super().batch(address, ops)
 
     def _open(self, port: str) -> None:
         self.outside.note("port", "open", port)

@@ -18,11 +18,7 @@ class _Edged(Bench):
 
     def start(self) -> None:
         super().start()
-        self.sim.pins.listeners.append(lambda _number, _level: self._edge())
-
-    def _edge(self) -> None:
-        levels = {n: self.sim.pins.levels[number] for n, number in self.layout.pins.items()}
-        self.run(self.rig.pins_sampled(levels, self.now_us))
+        self.sim.pins.listeners.append(lambda _number, _level: self.look_at_pins())
 
 
 def switches(watch: Watch) -> list[tuple[str, bool]]:

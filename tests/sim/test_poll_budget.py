@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from drivers.base import DeviceState, StateReported
+from drivers.base import BusOp, DeviceState, StateReported
 from drivers.orders import ShowLamps, ShowPrompt, SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, AntennaRead, Shown, SpotSettled, SweepAgreed
-from drivers.rig import Batch
 from hw_sim.clock import MS, SECOND
 from hw_sim.scenario import HERE
 from tests.sim.virtual import VirtualTable
@@ -30,11 +29,9 @@ class Watched(VirtualTable):
         self.polled: tuple[object, ...] = ()
         """All that was read while nothing was ordered."""
 
-    def run(self, actions: list[object]) -> None:
-        for action in actions:
-            if isinstance(action, Batch):
-                self.batches[action.address].append(self.now_us)
-        super().run(actions)
+    def batch(self, address: int, ops: tuple[BusOp, ...]) -> None:
+        self.batches[address].append(self.now_us)
+        super().batch(address, ops)
 
     def worst_us(self, times: list[int], since_us: int) -> int:
         inside = [since_us, *(t for t in times if t > since_us), self.now_us]

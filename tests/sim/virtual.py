@@ -15,7 +15,7 @@ from drivers.build import build
 from drivers.bus import RecoverBus
 from drivers.layout import load as load_layout
 from drivers.orders import Order
-from drivers.rig import Batch, ReopenLine, ToLine
+from drivers.rig import ReopenLine, ToLine
 from hw_sim.clock import MS, SECOND, Timer
 from hw_sim.faults import Faults
 from hw_sim.layout import load as load_sim_layout
@@ -85,6 +85,7 @@ class VirtualTable:
 
     def order(self, order: Order) -> None:
         self.run(self.rig.order(order, self.now_us))
+        self._run_bus(self.rig.bus.order(order, self.now_us))
 
     def run(self, actions: list[object]) -> None:
         for action in actions:
@@ -94,8 +95,6 @@ class VirtualTable:
                 case ReopenLine(line, reason):
                     self._close(line)
                     self.lost(line, reason)
-                case Batch():
-                    self._batch(action)
                 case RecoverBus():
                     self.clock.after(0, self._recovered)
                 case _:
@@ -173,35 +172,50 @@ class VirtualTable:
 
     # --- bus -----------------------------------------------------------------------------------
 
-    def _batch(self, batch: Batch) -> None:
+    def _run_bus(self, said: list[object]) -> None:
+        """What the bus machine said, and then its next batch: what the shell's thread does."""
+        self.run(said)
+        batch = self.rig.bus.next_batch(self.now_us)
+        if batch is not None:
+            board, ops = batch
+            self.batch(board.address, ops)
+        self._schedule()
+
+    def batch(self, address: int, ops: tuple[BusOp, ...]) -> None:
         """Run it at once; its outcome arrives when the bits would have been through."""
-        took_us, results = 0, []
+        took_us, results, number = 0, [], self.rig.bus.number
         outcome: BusDone | BusFailed | None = None
-        for index, op in enumerate(batch.ops):
+        for index, op in enumerate(ops):
             data, read = _transfer(op)
             took_us += self.sim.bus.duration_us(len(data), read)
             try:
-                results.append(self.sim.bus.transfer(batch.address, data, read))
+                results.append(self.sim.bus.transfer(address, data, read))
             except OSError as error:
                 outcome = BusFailed(index, error.errno or 0)
                 took_us += SECOND if self.sim.bus.stuck else 0
                 break
         final = outcome or BusDone(tuple(results))
         self.counts["batches"] += 1
-        self.clock.after(took_us, lambda: self._outcome(batch.number, final))
+        self.clock.after(took_us, lambda: self._outcome(number, final))
 
     def _outcome(self, number: int, outcome: BusDone | BusFailed) -> None:
-        self.run(self.rig.batch_finished(number, outcome, self.now_us))
+        self._run_bus(self.rig.bus.finished(outcome, self.now_us, number))
 
     def _recovered(self) -> None:
-        self.run(self.rig.bus_recovered(worked=True, now_us=self.now_us))
+        self._run_bus(self.rig.bus.recovered(worked=True, now_us=self.now_us))
 
     # --- pins and supply -----------------------------------------------------------------------
 
     def _sample(self) -> None:
-        levels = {n: self.sim.pins.levels[number] for n, number in self.layout.pins.items()}
         self.clock.after(SAMPLE_US, self._sample)
+        self.look_at_pins()
+
+    def look_at_pins(self) -> None:
+        levels = {n: self.sim.pins.levels[number] for n, number in self.layout.pins.items()}
+        if levels.get("expander_int") is False:
+            self.rig.bus.nudge(self.now_us)
         self.run(self.rig.pins_sampled(levels, self.now_us))
+        self._run_bus([])
 
     def _supply(self) -> None:
         self.clock.after(SECOND, self._supply)
@@ -212,11 +226,13 @@ class VirtualTable:
     def _advance(self) -> None:
         self._wake = None
         self.run(self.rig.advance(self.now_us))
+        self._run_bus(self.rig.bus.timed_out(self.now_us))
 
     def _schedule(self) -> None:
-        wake_us = self.rig.wake_us
-        if wake_us is None:
+        wakes = [due for due in (self.rig.wake_us, self.rig.bus.wake_us) if due is not None]
+        if not wakes:
             return
+        wake_us = min(wakes)
         if self._wake is not None:
             if self._wake.at_us == max(wake_us, self.now_us):
                 return
