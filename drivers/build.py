@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 from typing import Final
 
 from drivers.alpha.driver import AlphaDriver
-from drivers.base import BoardDriver, LineDriver
 from drivers.bus import BusMachine
 from drivers.cards.shoe import ShoeDriver
 from drivers.cards.shuffler import ShufflerDriver
@@ -18,6 +17,7 @@ from drivers.gpio.driver import PINS, PinsDriver, SupplyDriver
 from drivers.hd44780.driver import PromptDriver
 from drivers.ht16k33.driver import MagicCardDriver, MeterDriver
 from drivers.layout import OUR_KINDS, LineLayout, TableLayout
+from drivers.machines import BoardDriver, LineDriver
 from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver
 from drivers.mcp23017.desk import CreditDesk
 from drivers.mcp23017.keys import KEYS_1, KEYS_2, KeysDriver

@@ -14,8 +14,10 @@ from errno import ETIMEDOUT, errorcode
 from operator import attrgetter
 from typing import Final, Protocol, runtime_checkable
 
-from drivers.base import MS, SECOND, BoardDriver, BusDone, BusFailed, BusOp, Counters, Fault
+from drivers.base import MS, SECOND, BusDone, BusFailed, BusOp, Counters, Fault
+from drivers.machines import BoardDriver
 from drivers.orders import Order
+from drivers.readings import Reading
 
 BATCH_US: Final = 500 * MS
 """Longest time of a batch: two of them still leave every board known or unknown within 1 s."""
@@ -35,6 +37,9 @@ class RecoverBus:
     """Close the bus, free it if the adapter can, open it again; ``recovered`` says how it went."""
 
     reason: Fault
+
+
+BusAction = RecoverBus | Reading
 
 
 @runtime_checkable
@@ -150,7 +155,7 @@ class BusMachine:
 
     def finished(
         self, outcome: BusDone | BusFailed, now_us: int, number: int | None = None
-    ) -> list[object]:
+    ) -> list[BusAction]:
         """The batch on its way ended; with the number of another one it is too late to matter."""
         place = self._running
         if place is None or number not in (None, self.number):
@@ -158,16 +163,16 @@ class BusMachine:
             return []
         self._running = None
         place.ended_us = now_us
-        readings = place.board.finish(outcome, now_us)
+        said: list[BusAction] = [*place.board.finish(outcome, now_us)]
         self._touched(place)
         if not isinstance(outcome, BusFailed):
             self._timeouts.clear()
             self._failures.clear()
             self._answered = True
-            return readings
+            return said
         self.counters["failed"] += 1
         lost = self._verdict(place.board.name, outcome)
-        return readings if lost is None else readings + self._lost(lost, now_us)
+        return said if lost is None else said + self._lost(lost, now_us)
 
     def _verdict(self, name: str, outcome: BusFailed) -> Fault | None:
         """Is it the bus that failed and not the board? A board that fails alone leaves it alone."""
@@ -186,7 +191,7 @@ class BusMachine:
             return Fault("E-BUS-004", f"no board answers: {_named(outcome.errno)}")
         return None
 
-    def timed_out(self, now_us: int) -> list[object]:
+    def timed_out(self, now_us: int) -> list[BusAction]:
         """Whatever deadline has passed: a batch, a recovery, or the pause between recoveries."""
         if self._running is not None:
             if now_us < self._deadline_us:
@@ -201,7 +206,7 @@ class BusMachine:
             )
         return self._recover(now_us)
 
-    def recovered(self, *, worked: bool, now_us: int) -> list[object]:
+    def recovered(self, *, worked: bool, now_us: int) -> list[BusAction]:
         """How the recovery went. If it did not work the next one is ten seconds after this one."""
         if not self._recovering:
             return []
@@ -214,7 +219,7 @@ class BusMachine:
             return []
         return self._recover(now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         """Every board hears every order and takes what is its own."""
         readings = [r for place in self._places for r in place.board.order(order, now_us)]
         self._touched(*self._places)
@@ -227,7 +232,7 @@ class BusMachine:
                 place.board.nudge(now_us)
                 self._touched(place)
 
-    def _lost(self, fault: Fault, now_us: int) -> list[object]:
+    def _lost(self, fault: Fault, now_us: int) -> list[BusAction]:
         self.counters[fault.code] += 1
         self._stuck = fault
         self._answered = False
@@ -239,7 +244,7 @@ class BusMachine:
         self._touched(*self._places)
         return readings + self._recover(now_us)
 
-    def _recover(self, now_us: int) -> list[object]:
+    def _recover(self, now_us: int) -> list[BusAction]:
         if self._stuck is None or now_us < self._next_recovery_us:
             return []
         self._recovering = True

@@ -22,13 +22,13 @@ from drivers.base import (
     DeviceIdentified,
     DeviceState,
     Fault,
-    LineDriver,
     LineSettings,
     Reopen,
     StateReported,
     Write,
 )
 from drivers.layout import LineLayout
+from drivers.machines import LineAction, LineDriver
 from drivers.orders import Order
 from drivers.readings import (
     AntennaFailed,
@@ -105,21 +105,21 @@ class Contained:
     def wake_us(self) -> int | None:
         return self._again_us if self._failed is not None else self._due_us
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[LineAction]:
         self._open = True
         return self._call("opened", now_us, now_us)
 
-    def closed(self, why: str, now_us: int) -> list[object]:
+    def closed(self, why: str, now_us: int) -> list[LineAction]:
         self._open = False
         return self._call("closed", now_us, why, now_us)
 
-    def received(self, data: bytes, now_us: int) -> list[object]:
+    def received(self, data: bytes, now_us: int) -> list[LineAction]:
         return self._call("received", now_us, data, now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[LineAction]:
         return self._call("order", now_us, order, now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[LineAction]:
         if self._failed is None:
             self._advanced_us = now_us
             return self._call("advance", now_us, now_us)
@@ -130,7 +130,7 @@ class Contained:
         # What the line holds was meant for the machine before: begin with a freshly opened port.
         return [Reopen(Fault(RAISED, "a new machine"))] if self._open else []
 
-    def blocked(self, where: str, now_us: int) -> list[object]:
+    def blocked(self, where: str, now_us: int) -> list[LineAction]:
         """It has not returned for too long; what it returns one day is not wanted any more."""
         return self._fail(Fault(BLOCKED, f"{self.kind}: {where} does not return"), now_us)
 
@@ -153,7 +153,7 @@ class Contained:
             self._driver, self._settings = driver, settings
         return self._failed
 
-    def _call(self, method: str, now_us: int, *arguments: object) -> list[object]:
+    def _call(self, method: str, now_us: int, *arguments: object) -> list[LineAction]:
         if self._failed is not None:
             return []
         fault = self._make()
@@ -176,7 +176,7 @@ class Contained:
         self._due_us = due_us
         return actions
 
-    def _checked(self, actions: Any) -> list[object]:
+    def _checked(self, actions: Any) -> list[LineAction]:
         if not isinstance(actions, list) or len(actions) > MOST_ACTIONS:
             raise _Wrong(f"returned no list of at most {MOST_ACTIONS} actions")
         for action in actions:
@@ -216,7 +216,7 @@ class Contained:
             if _is_text(name) and type(number) is int:
                 self.counters[name] = number
 
-    def _fail(self, fault: Fault, now_us: int) -> list[object]:
+    def _fail(self, fault: Fault, now_us: int) -> list[LineAction]:
         self.counters[fault.code] += 1
         self._driver = None
         self._failed = fault

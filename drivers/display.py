@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from drivers.base import MS, BusFailed, Counters, DeviceState, Fault, Reporter
-from drivers.readings import Shown
+from drivers.base import MS, BusFailed, Counters, DeviceState, Fault
+from drivers.machines import Reporter
+from drivers.readings import Reading, Shown
 
 ABSENT_RETRY_US: Final = 500 * MS
 BUS_TRIES: Final = 3
@@ -31,7 +32,7 @@ class Display:
 
     def _confirm(
         self, content: str, fault: Fault | None, now_us: int, *, ordered: bool = True
-    ) -> list[object]:
+    ) -> list[Reading]:
         """The display holds this content; ``fault`` is what is wrong with the order for it."""
         self._mismatches = 0
         state = DeviceState.READY if fault is None else DeviceState.DEGRADED
@@ -76,7 +77,7 @@ class BoardDisplay(Display):
     def wake_us(self) -> int:
         return self._due_us
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         self._start_over(now_us + ABSENT_RETRY_US)
         return self._reporter.report(DeviceState.UNKNOWN, Fault(self.lost_with_bus, why), now_us)
 
@@ -85,7 +86,7 @@ class BoardDisplay(Display):
         self._doubt()
         self._due_us = due_us
 
-    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[object]:
+    def _bus_failed(self, outcome: BusFailed, now_us: int) -> list[Reading]:
         self.counters["bus_errors"] += 1
         self._bus_failures += 1
         if self._bus_failures < BUS_TRIES:

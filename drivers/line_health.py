@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from drivers.base import Counters, DeviceState, Fault, StateReported
+from drivers.readings import Reading
 
 MISSING: Final = "E-SER-001"
 NOT_A_TERMINAL: Final = "E-SER-002"
@@ -59,12 +60,12 @@ class LineHealth:
         self._code = report.reason.code if report.reason is not None else ""
         return report
 
-    def failed(self, fault: Fault, now_us: int) -> list[object]:
+    def failed(self, fault: Fault, now_us: int) -> list[Reading]:
         """The port cannot be opened."""
         self._counters[fault.code] += 1
         return self._tell(fault, now_us)
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[Reading]:
         quiet = self._code == GARBAGE and not self._noise
         self._noise = 0
         if self._code not in PORT_FAULTS and not quiet:
@@ -72,7 +73,7 @@ class LineHealth:
         fault = Fault(NO_ANSWER, "the port is open; the device has not answered yet")
         return self._tell(fault, now_us)
 
-    def received(self, size: int, now_us: int) -> list[object]:
+    def received(self, size: int, now_us: int) -> list[Reading]:
         """So many bytes came, and the driver has looked at them."""
         frames = self._frames_now()
         known = self._state not in (None, DeviceState.UNKNOWN)
@@ -88,7 +89,7 @@ class LineHealth:
     def _garbage(self) -> Fault:
         return Fault(GARBAGE, f"{self._noise} bytes and no frame among them")
 
-    def _tell(self, fault: Fault, now_us: int) -> list[object]:
+    def _tell(self, fault: Fault, now_us: int) -> list[Reading]:
         if fault.code == self._code:
             return []
         self._code = fault.code

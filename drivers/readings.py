@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, NoReturn
 
+from drivers.base import DeviceIdentified, StateReported
+
 Uid = NewType("Uid", str)
 """A tag's identifier as upper-case hex, most significant byte first: ``E004010012345678``."""
 
@@ -252,3 +254,27 @@ class SupplyRead:
     device: str
     flags: int
     at_us: int
+
+
+Reading = (
+    StateReported
+    | DeviceIdentified
+    | AntennaRead
+    | AntennaFailed
+    | SpotSettled
+    | SpotMoving
+    | SpotLost
+    | TagOnTwoSpots
+    | SweepAgreed
+    | CardRead
+    | CardEvent
+    | PacketRead
+    | MetersRead
+    | KeyPressed
+    | SwitchRead
+    | CreditOffered
+    | CreditTaken
+    | CreditReturned
+    | Shown
+    | SupplyRead
+)

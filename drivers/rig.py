@@ -12,20 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from drivers.base import (
-    Counters,
-    Fault,
-    LineDriver,
-    Reopen,
-    StateReported,
-    Write,
-)
+from drivers.base import Counters, Fault, Reopen, StateReported, Write
 from drivers.bus import BusMachine
 from drivers.cards.link import CardDriver
 from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
 from drivers.line_health import LineHealth
+from drivers.machines import LineAction, LineDriver
 from drivers.orders import Order
+from drivers.readings import Reading
 
 NEVER: Final = 1 << 63
 
@@ -42,6 +37,10 @@ class ToLine:
 class ReopenLine:
     line: str
     reason: str
+
+
+RigAction = ToLine | ReopenLine | Reading
+"""What the shell does with a line; a reading is for the table."""
 
 
 class Rig:
@@ -77,9 +76,9 @@ class Rig:
                 wake = machine.wake_us
         return None if wake == NEVER else wake
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[RigAction]:
         """Let every machine whose time has come go on."""
-        out: list[object] = []
+        out: list[RigAction] = []
         for name, due_us in self._due.items():
             if due_us <= now_us:
                 out += self._from_line(name, self.lines[name].advance(now_us), now_us)
@@ -90,11 +89,11 @@ class Rig:
 
     # --- lines ---------------------------------------------------------------------------------
 
-    def line_opened(self, name: str, now_us: int) -> list[object]:
+    def line_opened(self, name: str, now_us: int) -> list[RigAction]:
         told = self._health[name].opened(now_us)
-        return told + self._from_line(name, self.lines[name].opened(now_us), now_us)
+        return [*told, *self._from_line(name, self.lines[name].opened(now_us), now_us)]
 
-    def line_said(self, name: str, actions: list[object], now_us: int) -> list[object]:
+    def line_said(self, name: str, actions: list[LineAction], now_us: int) -> list[RigAction]:
         """What a driver that the shell runs by itself (``replace_line``) has come to."""
         return self._from_line(name, actions, now_us)
 
@@ -103,27 +102,27 @@ class Rig:
         self.lines[driver.name] = driver
         self._due[driver.name] = NEVER if driver.wake_us is None else driver.wake_us
 
-    def line_failed(self, name: str, fault: Fault, now_us: int) -> list[object]:
+    def line_failed(self, name: str, fault: Fault, now_us: int) -> list[Reading]:
         """The line's port cannot be opened; its driver waits on."""
         return self._health[name].failed(fault, now_us)
 
-    def line_closed(self, name: str, why: str, now_us: int) -> list[object]:
+    def line_closed(self, name: str, why: str, now_us: int) -> list[RigAction]:
         return self._from_line(name, self.lines[name].closed(why, now_us), now_us)
 
-    def line_received(self, name: str, data: bytes, now_us: int) -> list[object]:
+    def line_received(self, name: str, data: bytes, now_us: int) -> list[RigAction]:
         out = self._from_line(name, self.lines[name].received(data, now_us), now_us)
         return out + self._health[name].received(len(data), now_us)
 
-    def challenge(self, name: str, nonce: bytes, digest: bytes, now_us: int) -> list[object]:
+    def challenge(self, name: str, nonce: bytes, digest: bytes, now_us: int) -> list[RigAction]:
         """Ask a card device for the digest of its program; other lines are left alone."""
         line = self.lines[name]
         if not isinstance(line, CardDriver):
             return []
         return self._from_line(name, line.challenge(nonce, digest, now_us), now_us)
 
-    def _from_line(self, name: str, actions: list[object], now_us: int) -> list[object]:
+    def _from_line(self, name: str, actions: list[LineAction], now_us: int) -> list[RigAction]:
         self._note_due(name, now_us)
-        out: list[object] = []
+        out: list[RigAction] = []
         for action in actions:
             match action:
                 case Write(data):
@@ -145,23 +144,23 @@ class Rig:
 
     # --- pins and supply -----------------------------------------------------------------------
 
-    def pins_sampled(self, levels: dict[str, bool], now_us: int) -> list[object]:
+    def pins_sampled(self, levels: dict[str, bool], now_us: int) -> list[Reading]:
         return [] if self.pins is None else self.pins.sampled(levels, now_us)
 
-    def pins_failed(self, why: str, now_us: int) -> list[object]:
+    def pins_failed(self, why: str, now_us: int) -> list[Reading]:
         return [] if self.pins is None else self.pins.failed(why, now_us)
 
-    def supply_read(self, text: str, now_us: int) -> list[object]:
+    def supply_read(self, text: str, now_us: int) -> list[Reading]:
         return [] if self.supply is None else self.supply.read(text, now_us)
 
-    def supply_failed(self, why: str, now_us: int) -> list[object]:
+    def supply_failed(self, why: str, now_us: int) -> list[Reading]:
         return [] if self.supply is None else self.supply.failed(why, now_us)
 
     # --- orders --------------------------------------------------------------------------------
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[RigAction]:
         """Every device but those on the bus hears every order and takes what is its own."""
-        out = self.field.order(order, now_us)
+        out: list[RigAction] = [*self.field.order(order, now_us)]
         for name, line in self.lines.items():
             out += self._from_line(name, line.order(order, now_us), now_us)
         return out

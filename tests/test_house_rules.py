@@ -87,7 +87,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "drivers.transport": ("drivers", "serial", "smbus2", "gpiozero"),
     "drivers": ("drivers",),
-    "underfelt": ("drivers.base", "drivers.layout", "drivers.orders", "drivers.readings"),
+    "underfelt": (
+        "drivers.base",
+        "drivers.layout",
+        "drivers.machines",
+        "drivers.orders",
+        "drivers.readings",
+    ),
     "record": ("record", "msgspec"),
     # Everything may import the kit, so the kit imports nothing of ours.
     "record.kit": ("record.kit", "msgspec"),

@@ -10,6 +10,7 @@ from controller.daemon.changing import Reloaded
 from controller.link.hearing import Heard
 from controller.rules.engine import facts as f
 from drivers.orders import Order
+from drivers.readings import Reading
 from record.link.messages import Event
 
 
@@ -48,8 +49,7 @@ class CaughtUp:
     lost: int
 
 
-Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | object
-"""Anything else is a reading of a device."""
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | Reading
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from drivers.base import StateReported
 from drivers.cards.link import CardDriver
 from drivers.layout import TableLayout
 from drivers.orders import Order, WatchAntennas
-from drivers.readings import AntennaFailed, AntennaRead
+from drivers.readings import AntennaFailed, AntennaRead, Reading
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
 from drivers.transport.hub import Hub, OnFrame
@@ -56,7 +56,7 @@ class Runtime:
         self.linked = linked
         self._fatal = fatal
         self._loop = asyncio.get_running_loop()
-        self.heard: Callable[[object], None] = lambda _reading: None
+        self.heard: Callable[[Reading], None] = lambda _reading: None
         """Told of every reading of a device, before anything is made of it."""
         self.logged: Callable[[Mapping[str, Any]], None] = lambda _status: None
         """Told the status after every group, last of all."""
@@ -86,7 +86,7 @@ class Runtime:
         """Inputs that wait for the writer."""
         return len(self._queue)
 
-    def _read(self, reading: object) -> None:
+    def _read(self, reading: Reading) -> None:
         self.heard(reading)
         self.put(reading)
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
+from controller.daemon.inputs import Input, Told
 from controller.history.replay import READING
 from controller.rules.engine.entries import ACCEPTORS
 from controller.rules.engine.state import Phase
@@ -33,6 +34,7 @@ from drivers.readings import (
     CreditReturned,
     CreditTaken,
     PacketRead,
+    Reading,
     SupplyRead,
     SwitchRead,
 )
@@ -78,8 +80,8 @@ class TestMode:
     """Why the last one ended."""
     left_on: bool = False
     """The run before this one ended in test mode."""
-    _later: list[object] = field(default_factory=list)
-    _levels: dict[tuple[str, str], object] = field(default_factory=dict)
+    _later: list[Input] = field(default_factory=list)
+    _levels: dict[tuple[str, str], Reading] = field(default_factory=dict)
     """The last word of acceptors and of every switch that makes facts."""
 
     @property
@@ -89,7 +91,7 @@ class TestMode:
     def told(self) -> dict[str, Any] | None:
         return None if self.by is None else {**self.by, "cards": self.cards}
 
-    def place(self, one: object) -> Place:
+    def place(self, one: Reading) -> Place:
         """Where a reading goes while the test is on; what must wait is kept here."""
         match one:
             case SwitchRead(name="power_fail", on=True):
@@ -110,7 +112,7 @@ class TestMode:
             case _:
                 return "nowhere"  # keys, chips, credits that are offered: nothing of it counts
 
-    def drew(self, reading: object) -> dict[str, Any]:
+    def drew(self, reading: Reading) -> dict[str, Any]:
         """A reading of the card test, as its record: which it was, not which card."""
         assert isinstance(reading, _CARDS)
         if isinstance(reading, CardEvent):
@@ -119,14 +121,14 @@ class TestMode:
             self.drawn += 1
         return {"event": READING, "device": reading.device, "key": reading.key}
 
-    def later(self, fact: object) -> None:
+    def later(self, fact: Told) -> None:
         """Told by another part of the table: it waits."""
         self._later.append(fact)
 
-    def off(self, why: str = "") -> list[object]:
+    def off(self, why: str = "") -> list[Input]:
         """It ends; what has waited, in order."""
         self.ended = why
-        waited = [*self._levels.values(), *self._later]
+        waited: list[Input] = [*self._levels.values(), *self._later]
         self.by, self.cards, self._later, self._levels = None, False, [], {}
         return waited
 

@@ -56,7 +56,7 @@ from drivers.orders import (
     ShowSign,
     WatchAntennas,
 )
-from drivers.readings import MetersRead, Shown
+from drivers.readings import MetersRead, Reading, Shown
 
 LINK: Final = f.Measured("link")
 SELECTOR: Final = f.Measured("selector")
@@ -246,7 +246,7 @@ class Writer:
             orders += self._take(one, now_us)
         return orders + self.core.orders_now()
 
-    def _aside(self, one: Input, now_us: int) -> list[Order]:
+    def _aside(self, one: Reading, now_us: int) -> list[Order]:
         """A reading in test mode: evidence as ever, and no fact."""
         self._note(one)
         match self.test.place(one):
@@ -328,7 +328,7 @@ class Writer:
         if witness is not None and (body := witness.write(now_us, full=self.journal.full)):
             self._append(WITNESS, body)
 
-    def _note(self, reading: object) -> None:
+    def _note(self, reading: Input) -> None:
         """Readings that are evidence by themselves: states, identities, what a display showed."""
         match reading:
             case StateReported(device, state, reason):

@@ -22,7 +22,9 @@ from drivers.base import (
     Write,
 )
 from drivers.display import Display
+from drivers.machines import LineAction
 from drivers.orders import Order, ShowSign
+from drivers.readings import Reading
 
 STX_PAUSE_US: Final = 100 * MS
 ANSWER_US: Final = 700 * MS
@@ -119,7 +121,7 @@ class AlphaDriver(Display):
             return self._clear_us
         return min((due_us for due_us, _ in self._timers()), default=None)
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[LineAction]:
         self._forget()
         self._open = True
         self._clear_us = now_us
@@ -129,15 +131,15 @@ class AlphaDriver(Display):
             self._set_up(now_us)
         return self.advance(now_us)
 
-    def closed(self, why: str, now_us: int) -> list[object]:
+    def closed(self, why: str, now_us: int) -> list[LineAction]:
         self._forget()
-        return self._reporter.report(DeviceState.UNKNOWN, Fault(LINE_CLOSED, why), now_us)
+        return [*self._reporter.report(DeviceState.UNKNOWN, Fault(LINE_CLOSED, why), now_us)]
 
-    def received(self, data: bytes, now_us: int) -> list[object]:
+    def received(self, data: bytes, now_us: int) -> list[LineAction]:
         if not self._open:
             return []
         self.counters["bytes_in"] += len(data)
-        out: list[object] = []
+        out: list[LineAction] = []
         for fact in self._decoder.feed(data, now_us):
             if isinstance(fact, Fault):
                 self.counters[fact.code] += 1
@@ -147,7 +149,7 @@ class AlphaDriver(Display):
                 out += self._answered(fact, now_us)
         return out + self.advance(now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[LineAction]:
         if not isinstance(order, ShowSign):
             return []
         self.counters["orders"] += 1
@@ -162,20 +164,20 @@ class AlphaDriver(Display):
             self._confirmed = None  # ordered again after another: to be confirmed again
         if not self._open:
             return []
-        out: list[object] = []
+        out: list[LineAction] = []
         if self._is_set_up:
             if _Step.STRING not in self._steps:
                 self._steps += self._with_read(_Step.STRING)
         elif self._silent or not self._readback:
             self._set_up(now_us)
         elif self._held is not None:
-            out = self._compare_first(self._held, text, now_us)
+            out += self._compare_first(self._held, text, now_us)
         return out + self.advance(now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[LineAction]:
         if not self._open:
             return []
-        out: list[object] = []
+        out: list[LineAction] = []
         if self._answer_due_us is not None:
             if now_us < self._answer_due_us:
                 return out
@@ -252,10 +254,10 @@ class AlphaDriver(Display):
             case _Step.READ:
                 return codec.read_string()
 
-    def _send_piece(self, now_us: int) -> list[object]:
+    def _send_piece(self, now_us: int) -> list[LineAction]:
         piece = self._pieces.pop(0)
         self.counters["bytes_out"] += len(piece)
-        out: list[object] = [Write(piece)]
+        out: list[LineAction] = [Write(piece)]
         pause_us = STX_PAUSE_US if self._pieces else _WAIT_AFTER_US[self._step]
         self._clear_us = now_us + len(piece) * self.settings.char_us + pause_us
         if self._pieces:
@@ -271,7 +273,7 @@ class AlphaDriver(Display):
 
     # --- what the sign says --------------------------------------------------------------------
 
-    def _answered(self, answer: Answer, now_us: int) -> list[object]:
+    def _answered(self, answer: Answer, now_us: int) -> list[Reading]:
         self.counters["answers"] += 1
         self._answer_due_us = None
         self._read_tries = 0
@@ -286,7 +288,7 @@ class AlphaDriver(Display):
             return self._right(answer.text, now_us)
         return self._wrong(now_us)
 
-    def _compare_first(self, held: str, wanted: str, now_us: int) -> list[object]:
+    def _compare_first(self, held: str, wanted: str, now_us: int) -> list[Reading]:
         """The first comparison after opening: a sign that already shows it is left alone."""
         if held != wanted:
             self._set_up(now_us)
@@ -296,11 +298,11 @@ class AlphaDriver(Display):
         self._set_up_us = self._string_us = now_us
         return self._right(held, now_us)
 
-    def _right(self, text: str, now_us: int) -> list[object]:
+    def _right(self, text: str, now_us: int) -> list[Reading]:
         self._wrong_until_us = None
         return self._confirm(text, self._wanted_fault, now_us)
 
-    def _wrong(self, now_us: int) -> list[object]:
+    def _wrong(self, now_us: int) -> list[Reading]:
         self._mismatch()
         if self._mismatches < MISMATCHES:
             self._set_up(now_us)
@@ -310,7 +312,7 @@ class AlphaDriver(Display):
         fault = Fault(WRONG, "it answers with another text than was written")
         return self._reporter.report(DeviceState.DEGRADED, fault, now_us)
 
-    def _missed(self, now_us: int) -> list[object]:
+    def _missed(self, now_us: int) -> list[Reading]:
         self.counters["missed_answers"] += 1
         self._answer_due_us = None
         self._read_us = now_us

@@ -22,7 +22,6 @@ from drivers.base import (
     Identity,
     LineSettings,
     Reopen,
-    Reporter,
     Write,
 )
 from drivers.cards import messages as m
@@ -35,8 +34,9 @@ from drivers.cards.lock import STUCK, Lock
 from drivers.cards.messages import Event, Message, Refusal, Type
 from drivers.cards.report import break_readings, common_reading, epoch_reading, meters_reading
 from drivers.cards.sender import InFlight, Sender
+from drivers.machines import LineAction, Reporter
 from drivers.orders import AcknowledgeReading, LockCards, Order
-from drivers.readings import CardEvent
+from drivers.readings import CardEvent, Reading
 
 BEAT_US: Final = 250 * MS
 SILENT_US: Final = 850 * MS
@@ -108,7 +108,7 @@ class CardDriver:
         }  # fmt: skip
         return min((time for time in times[self._phase] if time is not None), default=None)
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[LineAction]:
         self._decoder.reset()
         self._leave(Phase.GREETING)
         self._beat_us = now_us
@@ -116,17 +116,17 @@ class CardDriver:
         lost = self._lose(Fault("E-CDP-011", "line opened anew"), now_us)
         return lost + self.advance(now_us)
 
-    def closed(self, why: str, now_us: int) -> list[object]:
+    def closed(self, why: str, now_us: int) -> list[LineAction]:
         self._decoder.reset()
         self._leave(Phase.CLOSED)
         self.counters["E-CDP-011"] += 1
-        return self._lose(Fault("E-CDP-011", why), now_us)
+        return [*self._lose(Fault("E-CDP-011", why), now_us)]
 
-    def received(self, data: bytes, now_us: int) -> list[object]:
+    def received(self, data: bytes, now_us: int) -> list[LineAction]:
         if self._phase is Phase.CLOSED:
             return []
         self.counters["bytes"] += len(data)
-        out: list[object] = []
+        out: list[LineAction] = []
         for item in self._decoder.feed(data):
             if isinstance(item, Fault):
                 self.counters[item.code] += 1
@@ -135,8 +135,8 @@ class CardDriver:
                 out += self._frame(item, now_us)
         return out + self.advance(now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
-        out: list[object] = []
+    def order(self, order: Order, now_us: int) -> list[LineAction]:
+        out: list[LineAction] = []
         match order:
             case AcknowledgeReading(device=device, key=key) if device == self.name:
                 out = self._acknowledge(key, now_us)
@@ -144,7 +144,7 @@ class CardDriver:
                 self._tell_lock()
         return out + self.advance(now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[LineAction]:
         if self._phase is Phase.CLOSED:
             return []
         if self._phase is not Phase.GREETING and now_us >= self._heard_us + SILENT_US:
@@ -163,7 +163,7 @@ class CardDriver:
             return out + self._challenge_due(now_us) + self._pump(now_us)
         return self._pump(now_us)
 
-    def challenge(self, nonce: bytes, expected: bytes, now_us: int) -> list[object]:
+    def challenge(self, nonce: bytes, expected: bytes, now_us: int) -> list[LineAction]:
         """Ask the device for SHA-256(nonce, image); another answer than this one locks it out."""
         self._challenge = Challenge(nonce, expected)
         if self._barred is not None and self._phase is not Phase.CLOSED:
@@ -178,19 +178,19 @@ class CardDriver:
 
     # --- what a subclass adds ---------------------------------------------------------------------
 
-    def _reading(self, event: Event, key: int, now_us: int) -> object:
+    def _reading(self, event: Event, key: int, now_us: int) -> Reading:
         reading = common_reading(self.name, event, key, now_us)
         if reading is None:
             raise TypeError(f"{type(event).__name__} is not an event of device {self.dev:02X}")
         return reading
 
-    def _undelivered(self, command: InFlight, now_us: int) -> list[object]:  # noqa: ARG002
+    def _undelivered(self, command: InFlight, now_us: int) -> list[LineAction]:  # noqa: ARG002
         """A command was refused or never answered. A lock needs nothing: its level is watched."""
         return []
 
     # --- frames -----------------------------------------------------------------------------------
 
-    def _frame(self, frame: Frame, now_us: int) -> list[object]:
+    def _frame(self, frame: Frame, now_us: int) -> list[LineAction]:
         if self._phase is Phase.CLOSED:
             return []  # Closed by the frame before this one.
         if frame.dev == HOST:
@@ -214,7 +214,7 @@ class CardDriver:
             return [_nak(frame, Refusal.UNKNOWN_TYPE if unknown else Refusal.BAD_PAYLOAD)]
         return self._message(frame, message, now_us)
 
-    def _message(self, frame: Frame, message: Message, now_us: int) -> list[object]:
+    def _message(self, frame: Frame, message: Message, now_us: int) -> list[LineAction]:
         match message:
             case m.HelloR():
                 return self._hello_r(message, now_us)
@@ -235,7 +235,7 @@ class CardDriver:
             case _:
                 return self._event(frame, message, now_us)
 
-    def _frame_of_refused(self, frame: Frame, now_us: int) -> list[object]:
+    def _frame_of_refused(self, frame: Frame, now_us: int) -> list[LineAction]:
         """The wrong device goes on talking; only a sign that it is another one now is of use."""
         dev, boot_id = self._refused
         message = decode_message(frame)
@@ -247,7 +247,7 @@ class CardDriver:
         self._heard_us = now_us
         return []
 
-    def _hello_r(self, hello: m.HelloR, now_us: int) -> list[object]:
+    def _hello_r(self, hello: m.HelloR, now_us: int) -> list[LineAction]:
         if self._phase is not Phase.GREETING:
             if hello.boot_id == self._boot_id:
                 return []  # The answer to a HELLO that was repeated in vain.
@@ -261,20 +261,20 @@ class CardDriver:
         self._phase = Phase.CHECKING
         self._sender.want(Type.STATUS)
         self._identity = Identity(hello.vendor, hello.model, hello.serial, hello.firmware)
-        out: list[object] = [DeviceIdentified(self.name, self._identity, now_us)]
+        out: list[LineAction] = [DeviceIdentified(self.name, self._identity, now_us)]
         if before is not None and before != hello.boot_id:
             self.counters["device starts"] += 1
             out.append(epoch_reading(self.name, hello.boot_id, before, "restart", now_us))
         return out
 
-    def _heartbeat(self, beat: m.Heartbeat, now_us: int) -> list[object]:
+    def _heartbeat(self, beat: m.Heartbeat, now_us: int) -> list[LineAction]:
         if self._phase is Phase.GREETING:
             return []
         if beat.boot_id != self._boot_id:
             return self._restarted(now_us)
         if self._phase is not Phase.OPEN:
             return []
-        out: list[object] = []
+        out: list[LineAction] = []
         if not self._sender.has(Type.LOCK, Type.UNLOCK):
             locked = bool(beat.switches & m.SWITCH_LOCKED)
             if self._lock.shows(locked):
@@ -284,7 +284,7 @@ class CardDriver:
                 self._tell_lock()
         return out + self._judge(fault_of(beat.state, beat.switches, beat.err), now_us)
 
-    def _status(self, seq: int, status: m.Status, now_us: int) -> list[object]:
+    def _status(self, seq: int, status: m.Status, now_us: int) -> list[LineAction]:
         if self._sender.answered(seq, {Type.STATUS}) is None:
             return []
         self._phase = Phase.OPEN
@@ -300,7 +300,7 @@ class CardDriver:
         self.counters.update(it.kind for it in breaks)
         return out + break_readings(self.name, breaks, now_us)
 
-    def _event(self, frame: Frame, event: Event, now_us: int) -> list[object]:
+    def _event(self, frame: Frame, event: Event, now_us: int) -> list[LineAction]:
         if self._phase is not Phase.OPEN or self._barred is not None:
             self.counters["events before the session"] += 1
             return []
@@ -317,14 +317,14 @@ class CardDriver:
             return [_nak(frame, Refusal.OUT_OF_SEQUENCE), *self._restart(fault, now_us)]
         return []
 
-    def _acknowledge(self, key: int, now_us: int) -> list[object]:
+    def _acknowledge(self, key: int, now_us: int) -> list[LineAction]:
         pending = self._inbox.acknowledge(key)
         if pending is None:
             self.counters["acknowledgements for nothing"] += 1
             return []
         if self._phase is not Phase.OPEN:
             return []  # The device sends the event again, and then it is a copy.
-        out: list[object] = [_ack(pending.seq)]
+        out: list[LineAction] = [_ack(pending.seq)]
         if pending.kind == Type.JAM_CLEARED:
             # The device stays locked until it has been greeted anew.
             out += self._restart(Fault("E-CDP-030", "jam cleared, new session"), now_us)
@@ -332,7 +332,7 @@ class CardDriver:
 
     # --- answers to what we sent ------------------------------------------------------------------
 
-    def _acked(self, seq: int, now_us: int) -> list[object]:
+    def _acked(self, seq: int, now_us: int) -> list[LineAction]:
         done = self._sender.answered(seq, COMMANDS)
         if done is None:
             return []
@@ -343,7 +343,7 @@ class CardDriver:
             return self._lock_news(locked, now_us) if self._lock.acknowledged(locked) else []
         return []
 
-    def _naked(self, seq: int, code: int, now_us: int) -> list[object]:
+    def _naked(self, seq: int, code: int, now_us: int) -> list[LineAction]:
         refused: InFlight | None
         if code == Refusal.BUSY:
             refused = self._sender.busy(seq, now_us)
@@ -359,7 +359,7 @@ class CardDriver:
             return self._fail_challenge("refused", now_us)
         return self._undelivered(refused, now_us)
 
-    def _response(self, seq: int, response: m.Response, now_us: int) -> list[object]:
+    def _response(self, seq: int, response: m.Response, now_us: int) -> list[LineAction]:
         asked = self._challenge
         if self._phase is not Phase.OPEN or asked is None or not asked.answers(seq):
             return []
@@ -369,7 +369,7 @@ class CardDriver:
         self.counters["challenges passed"] += 1
         return [DeviceIdentified(self.name, self._identity, now_us)] if self._identity else []
 
-    def _challenge_due(self, now_us: int) -> list[object]:
+    def _challenge_due(self, now_us: int) -> list[LineAction]:
         asked = self._challenge
         if asked is None or not asked.overdue(now_us):
             return []
@@ -379,20 +379,20 @@ class CardDriver:
         self._sender.want(Type.CHALLENGE, asked.nonce)
         return []
 
-    def _fail_challenge(self, how: str, now_us: int) -> list[object]:
+    def _fail_challenge(self, how: str, now_us: int) -> list[LineAction]:
         self._challenge = None
         self._barred = Fault(UNPROVED, f"challenge {how}")
         return self._refuse(self._barred, (self.dev, self._boot_id), now_us)
 
     # --- states -----------------------------------------------------------------------------------
 
-    def _beat(self, frame: bytes, now_us: int) -> list[object]:
+    def _beat(self, frame: bytes, now_us: int) -> list[LineAction]:
         if now_us < self._beat_us:
             return []
         self._beat_us = now_us + BEAT_US
         return [Write(frame)]
 
-    def _pump(self, now_us: int) -> list[object]:
+    def _pump(self, now_us: int) -> list[LineAction]:
         if self._phase not in (Phase.CHECKING, Phase.OPEN):
             return []
         if self._meters_us is not None and now_us >= self._meters_us:
@@ -414,12 +414,12 @@ class CardDriver:
             self._sender.drop(Type.LOCK, Type.UNLOCK)
             self._sender.want(Type.LOCK if self._lock.wanted else Type.UNLOCK, b"\0")
 
-    def _lock_news(self, locked: bool, now_us: int) -> list[object]:
+    def _lock_news(self, locked: bool, now_us: int) -> list[LineAction]:
         if locked:
             return [CardEvent(self.name, "locked", 0, at_us=now_us)]
         return [CardEvent(self.name, "unlocked", 0, at_us=now_us)]
 
-    def _judge(self, fault: Fault | None, now_us: int) -> list[object]:
+    def _judge(self, fault: Fault | None, now_us: int) -> list[Reading]:
         if self._barred is not None:
             return []  # unknown until it has proved itself
         fault = fault or (STUCK if self._lock.stuck else None)
@@ -429,7 +429,7 @@ class CardDriver:
             self.counters[fault.code] += 1
         return changed
 
-    def _lose(self, why: Fault, now_us: int) -> list[object]:
+    def _lose(self, why: Fault, now_us: int) -> list[Reading]:
         """Nothing is known any more; while that is so, another reason is no news."""
         if self._reporter.state is DeviceState.UNKNOWN:
             return []
@@ -444,7 +444,7 @@ class CardDriver:
         if self._challenge is not None:
             self._challenge.seq = self._challenge.due_us = None
 
-    def _restart(self, why: Fault, now_us: int) -> list[object]:
+    def _restart(self, why: Fault, now_us: int) -> list[LineAction]:
         self.counters[why.code] += 1
         if self._phase in (Phase.OPEN, Phase.REFUSED):
             # Only time without a session counts towards reopening, however often it is tried.
@@ -453,15 +453,15 @@ class CardDriver:
         self._beat_us = now_us
         return self._lose(why, now_us) + self.advance(now_us)
 
-    def _restarted(self, now_us: int) -> list[object]:
+    def _restarted(self, now_us: int) -> list[LineAction]:
         return self._restart(Fault("E-CDP-012", "the device started anew"), now_us)
 
-    def _refuse(self, why: Fault, who: tuple[int, int | None], now_us: int) -> list[object]:
+    def _refuse(self, why: Fault, who: tuple[int, int | None], now_us: int) -> list[LineAction]:
         self.counters[why.code] += 1
         self._leave(Phase.REFUSED)
         self._refused = who
         self._heard_us = now_us
-        return self._reporter.report(DeviceState.LOCKED, why, now_us)
+        return [*self._reporter.report(DeviceState.LOCKED, why, now_us)]
 
 
 def _ack(seq: int) -> Write:

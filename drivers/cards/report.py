@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from drivers.cards import messages as m
 from drivers.cards.continuity import Break
 from drivers.cards.messages import Event
+from drivers.machines import LineAction
 from drivers.readings import CardEvent, MetersRead
 
 
@@ -27,8 +28,8 @@ def common_reading(device: str, event: Event, key: int, at_us: int) -> CardEvent
     return None
 
 
-def break_readings(device: str, breaks: Iterable[Break], at_us: int) -> list[object]:
-    out: list[object] = []
+def break_readings(device: str, breaks: Iterable[Break], at_us: int) -> list[LineAction]:
+    out: list[LineAction] = []
     for it in breaks:
         if it.kind == "gap":
             out.append(CardEvent(device, "gap", it.number, count=it.count, at_us=at_us))

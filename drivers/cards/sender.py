@@ -13,6 +13,7 @@ from drivers.base import MS, Counters, Write
 from drivers.cards.codec import encode_frame, host_frame
 from drivers.cards.framing import SENT_BEFORE
 from drivers.cards.messages import Type
+from drivers.machines import LineAction
 
 ANSWER_US: Final = 100 * MS
 RETRIES: Final = 5
@@ -80,7 +81,7 @@ class Sender:
         if under_way is not None and under_way.kind is Type.DECK_VERIFY:
             self._waiting.setdefault(under_way.kind, under_way.payload)
 
-    def pump(self, now_us: int) -> tuple[list[object], InFlight | None]:
+    def pump(self, now_us: int) -> tuple[list[LineAction], InFlight | None]:
         """What to write now, and the frame that all retries could not deliver, if any."""
         flying = self._in_flight
         if flying is None:
@@ -114,7 +115,7 @@ class Sender:
         self._in_flight = replace(flying, busy=flying.busy + 1, tries=1, due_us=now_us + BUSY_US)
         return None
 
-    def _send_next(self, now_us: int) -> list[object]:
+    def _send_next(self, now_us: int) -> list[LineAction]:
         for kind in _ORDER:
             if kind in self._waiting:
                 payload = self._waiting.pop(kind)

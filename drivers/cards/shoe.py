@@ -11,7 +11,7 @@ from drivers.cards import messages as m
 from drivers.cards.framing import SHOE
 from drivers.cards.link import CardDriver
 from drivers.cards.messages import Event
-from drivers.readings import CardEvent, CardRead, SealedCard
+from drivers.readings import CardEvent, CardRead, Reading, SealedCard
 
 CONFIDENCE_MIN: Final = 60
 _UNREADABLE: Final = SealedCard(m.UNREADABLE)
@@ -20,7 +20,7 @@ _UNREADABLE: Final = SealedCard(m.UNREADABLE)
 class ShoeDriver(CardDriver):
     dev: ClassVar[int] = SHOE
 
-    def _reading(self, event: Event, key: int, now_us: int) -> object:
+    def _reading(self, event: Event, key: int, now_us: int) -> Reading:
         me = self.name
         match event:
             case m.Card():
@@ -41,7 +41,7 @@ class ShoeDriver(CardDriver):
                 return CardEvent(me, "empty", number, count=decks, at_us=now_us, key=key)
         return super()._reading(event, key, now_us)
 
-    def _card(self, card: m.Card, key: int, now_us: int) -> object:
+    def _card(self, card: m.Card, key: int, now_us: int) -> Reading:
         unsure = card.read_err != 0 or card.confidence < CONFIDENCE_MIN
         if unsure or card.card == _UNREADABLE:
             return CardEvent(self.name, "misread", card.draw_no, at_us=now_us, key=key)

@@ -14,8 +14,9 @@ from drivers.cards.framing import SHUFFLER
 from drivers.cards.link import CardDriver
 from drivers.cards.messages import Event, Type
 from drivers.cards.sender import InFlight
+from drivers.machines import LineAction
 from drivers.orders import Order, RequestDeckCheck
-from drivers.readings import CardEvent, PacketRead, SealedCard
+from drivers.readings import CardEvent, PacketRead, Reading, SealedCard
 
 METERS_US: Final = 60 * SECOND
 _UNREADABLE: Final = SealedCard(m.UNREADABLE)
@@ -26,7 +27,7 @@ class ShufflerDriver(CardDriver):
     dev: ClassVar[int] = SHUFFLER
     meters_every_us: ClassVar[int | None] = METERS_US
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[LineAction]:
         if isinstance(order, RequestDeckCheck):
             if order.deck in _DECK_IDS:
                 self._sender.want(Type.DECK_VERIFY, bytes((_DECK_IDS[order.deck],)))
@@ -34,7 +35,7 @@ class ShufflerDriver(CardDriver):
                 self.counters["unknown decks"] += 1
         return super().order(order, now_us)
 
-    def _reading(self, event: Event, key: int, now_us: int) -> object:
+    def _reading(self, event: Event, key: int, now_us: int) -> Reading:
         me = self.name
         match event:
             case m.ShuffleStart(shuffle_id=number, deck_id=deck):
@@ -63,7 +64,7 @@ class ShufflerDriver(CardDriver):
                 return CardEvent(me, "packet removed", number, at_us=now_us, key=key)
         return super()._reading(event, key, now_us)
 
-    def _undelivered(self, command: InFlight, now_us: int) -> list[object]:
+    def _undelivered(self, command: InFlight, now_us: int) -> list[LineAction]:
         """A deck check that will not come is told at once: somebody waits for it."""
         if command.kind is not Type.DECK_VERIFY:
             return []

@@ -18,6 +18,7 @@ from drivers.readings import (
     Antenna,
     AntennaFailed,
     AntennaRead,
+    Reading,
     SpotLost,
     SpotMoving,
     SpotSettled,
@@ -41,7 +42,7 @@ class ChipField:
         self._stale: dict[str, int] = {}
         """How long a spot of this reader may go unread; reckoned anew when the spots change."""
         self._wake_us: int | None = None
-        self._out: list[object] = []
+        self._out: list[Reading] = []
 
     @property
     def wake_us(self) -> int | None:
@@ -49,7 +50,7 @@ class ChipField:
         reckoning it anew for every reading is not worth it."""
         return self._wake_us
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         """Take an order, before the readers get it: what they read later is then new to it."""
         if isinstance(order, WatchAntennas):
             self._watch(order.antennas, now_us)
@@ -67,7 +68,7 @@ class ChipField:
         self._reckon_wake()
         return self._flush()
 
-    def heard(self, reading: object, now_us: int) -> list[object]:
+    def heard(self, reading: object, now_us: int) -> list[Reading]:
         """Take what a reader reported; anything that is not about chips is ignored."""
         if isinstance(reading, AntennaRead):
             self._read(reading, now_us)
@@ -81,7 +82,7 @@ class ChipField:
             self._check_sweep(now_us)
         return self._flush()
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[Reading]:
         for antenna, spot in self._spots.items():
             if not spot.lost and now_us >= spot.heard_us + self._stale_us(antenna.reader):
                 self._lose(antenna, NOT_READ, now_us)
@@ -91,7 +92,7 @@ class ChipField:
 
     # --- spots -----------------------------------------------------------------------------
 
-    def _flush(self) -> list[object]:
+    def _flush(self) -> list[Reading]:
         out, self._out = self._out, []
         return out
 

@@ -25,6 +25,7 @@ from drivers.base import (
 from drivers.feig import commands, faults
 from drivers.feig.commands import HOPELESS, Answer, Request
 from drivers.feig.plan import Plan
+from drivers.machines import LineAction
 from drivers.readings import Antenna, AntennaFailed, AntennaRead, Uid
 
 QUICK_US: Final = 120 * MS
@@ -74,7 +75,7 @@ class Line(Protocol):
     @property
     def holds(self) -> bool: ...
 
-    def emit(self, reading: object) -> None: ...
+    def emit(self, action: LineAction) -> None: ...
 
     def hold(self, reading: AntennaRead) -> None: ...
 

@@ -24,6 +24,7 @@ from drivers.feig.codec import SILENCE_US, Decoder, Frame
 from drivers.feig.commands import Answer, answer_of, to_bytes
 from drivers.feig.conversation import Ask, Conversation, Rest, Result, Talk
 from drivers.feig.plan import Plan
+from drivers.machines import LineAction
 from drivers.orders import Order, SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, AntennaRead
 
@@ -65,7 +66,7 @@ class FeigReader:
         self._hush_us = 0
         self._last_answer_us = 0
         self._held: AntennaRead | None = None
-        self._out: list[object] = []
+        self._out: list[LineAction] = []
 
     # --- LineDriver ------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class FeigReader:
             wake_us = silent_us
         return wake_us
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[LineAction]:
         self.now_us = now_us
         self._decoder.reset()
         self._hush_us = now_us + SILENCE_US
@@ -93,7 +94,7 @@ class FeigReader:
         self._begin(self._conversation.opened())
         return self._flush()
 
-    def closed(self, why: str, now_us: int) -> list[object]:
+    def closed(self, why: str, now_us: int) -> list[LineAction]:
         self.now_us = now_us
         self._decoder.reset()
         self._talk = self._open = self._waiting = self._rest = None
@@ -101,14 +102,14 @@ class FeigReader:
         self.lose(Fault(faults.LINE_CLOSED, why))
         return self._flush()
 
-    def received(self, data: bytes, now_us: int) -> list[object]:
+    def received(self, data: bytes, now_us: int) -> list[LineAction]:
         self.now_us = now_us
         self.counters["bytes received"] += len(data)
         if items := self._decoder.feed(data, now_us):
             self._hear(items)
         return self._flush()
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[LineAction]:
         self.now_us = now_us
         if isinstance(order, WatchAntennas):
             self.plan.watch(self._own(order.antennas))
@@ -122,7 +123,7 @@ class FeigReader:
             self._resume(None)
         return self._flush()
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[LineAction]:
         self.now_us = now_us
         if items := self._decoder.quiet(now_us):
             self._hear(items)
@@ -138,8 +139,8 @@ class FeigReader:
 
     # --- for the conversation --------------------------------------------------------------
 
-    def emit(self, reading: object) -> None:
-        self._out.append(reading)
+    def emit(self, action: LineAction) -> None:
+        self._out.append(action)
 
     def hold(self, reading: AntennaRead) -> None:
         """Keep a reading until the next clean answer proves that nothing was left on the line."""
@@ -187,7 +188,7 @@ class FeigReader:
             if a.reader == self.name and 0 <= a.mux <= MAX_MUX and 1 <= a.channel <= OUTPUTS
         )
 
-    def _flush(self) -> list[object]:
+    def _flush(self) -> list[LineAction]:
         out, self._out = self._out, []
         return out
 

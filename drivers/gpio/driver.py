@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from drivers.base import MS, SECOND, Counters, DeviceState, Fault, Reporter, StateReported
+from drivers.base import MS, SECOND, Counters, DeviceState, Fault, StateReported
 from drivers.debounce import APART_US, Debouncer
 from drivers.gpio.codec import parse_throttled
-from drivers.readings import SupplyRead, SwitchRead
+from drivers.machines import Reporter
+from drivers.readings import Reading, SupplyRead, SwitchRead
 
 SAMPLE_US: Final = 100 * MS
 EDGE_US: Final = 5 * MS
@@ -58,7 +59,7 @@ class PinsDriver:
         earliest = now_us if self._sample_us is None else self._sample_us + EDGE_US
         self._sample_due_us = min(self._sample_due_us, max(now_us, earliest))
 
-    def sampled(self, levels: Mapping[str, bool], now_us: int) -> list[object]:
+    def sampled(self, levels: Mapping[str, bool], now_us: int) -> list[Reading]:
         missing = [name for name in self._names if name not in levels]
         if missing:
             fault = Fault("E-PIN-002", f"no level for {', '.join(missing)}")
@@ -80,12 +81,12 @@ class PinsDriver:
         self._sample_due_us = now_us + (APART_US if self._levels.pending else SAMPLE_US)
         return readings
 
-    def failed(self, why: str, now_us: int) -> list[object]:
+    def failed(self, why: str, now_us: int) -> list[Reading]:
         """Sampling itself failed."""
         self.counters["E-PIN-001"] += 1
         return self._silent(Fault("E-PIN-001", why), now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[Reading]:
         if not self._overdue(now_us):
             return []
         return self._silent(Fault("E-PIN-001", "no sample"), now_us)
@@ -94,7 +95,7 @@ class PinsDriver:
         self._silent_us = self._silent_us or now_us + SILENT_US
         return now_us >= self._silent_us
 
-    def _silent(self, fault: Fault, now_us: int) -> list[object]:
+    def _silent(self, fault: Fault, now_us: int) -> list[Reading]:
         self._levels.forget()
         self._silent_us = now_us + SILENT_US
         if self._state is DeviceState.UNKNOWN:
@@ -121,7 +122,7 @@ class SupplyDriver:
         """When ``advance`` wants to be called: a text should have come before."""
         return self._silent_us
 
-    def read(self, text: str, now_us: int) -> list[object]:
+    def read(self, text: str, now_us: int) -> list[Reading]:
         self.counters["reads"] += 1
         flags = parse_throttled(text)
         if isinstance(flags, Fault):
@@ -133,10 +134,10 @@ class SupplyDriver:
             readings.append(SupplyRead(self.name, flags, now_us))
         return readings
 
-    def failed(self, why: str, now_us: int) -> list[object]:
+    def failed(self, why: str, now_us: int) -> list[Reading]:
         return self._unknown(Fault("E-SUP-002", why), now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[Reading]:
         self._silent_us = self._silent_us or now_us + SUPPLY_SILENT_US
         if now_us < self._silent_us:
             return []
@@ -146,7 +147,7 @@ class SupplyDriver:
         self.read_due_us = now_us + SUPPLY_US
         self._silent_us = now_us + SUPPLY_SILENT_US
 
-    def _unknown(self, fault: Fault, now_us: int) -> list[object]:
+    def _unknown(self, fault: Fault, now_us: int) -> list[Reading]:
         self.counters[fault.code] += 1
         self._next(now_us)
         self._flags = None

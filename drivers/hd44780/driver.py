@@ -24,6 +24,7 @@ from drivers.display import BoardDisplay
 from drivers.hd44780 import codec
 from drivers.hd44780.codec import COLUMNS, INIT_STEPS, INIT_WAIT_US, LINES, PIECE, PIECES
 from drivers.orders import Order, ShowPrompt
+from drivers.readings import Reading
 
 PATROL_EVERY_US: Final = 750 * MS
 """Below a second by what three tries take, so that a lost prompt is UNKNOWN within one."""
@@ -92,7 +93,7 @@ class PromptDriver(BoardDisplay):
         self._patrol_due_us = 0
         self._running: _Job | None = None
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowPrompt):
             return []
         self.counters["orders"] += 1
@@ -130,13 +131,13 @@ class PromptDriver(BoardDisplay):
                 self.counters["reads"] += 1
                 return codec.read_glyph_ops(code)
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         job, self._running = self._running, None
         if job is None:
             return []
         if isinstance(outcome, BusFailed):
             return self._bus_failed(outcome, now_us)
-        out: list[object] = []
+        out: list[Reading] = []
         match job:
             case _Init(step):
                 return self._initialised(step, now_us)
@@ -194,7 +195,7 @@ class PromptDriver(BoardDisplay):
 
     # --- outcomes ------------------------------------------------------------------------------
 
-    def _initialised(self, step: int, now_us: int) -> list[object]:
+    def _initialised(self, step: int, now_us: int) -> list[Reading]:
         self._due_us = now_us + INIT_STEPS[step].wait_us
         if step + 1 < len(INIT_STEPS):
             self._init_step = step + 1
@@ -206,14 +207,14 @@ class PromptDriver(BoardDisplay):
         self._patrol_due_us = now_us + PATROL_EVERY_US
         return []
 
-    def _read_right(self, now_us: int) -> list[object]:
+    def _read_right(self, now_us: int) -> list[Reading]:
         if self._confirmed is not None or self._unread or self._screen != self._target:
             return []
         self._bus_failures = 0
         content = "\n".join(codec.decode_line(codes) for codes in self._target)
         return self._confirm(content, self._target_fault, now_us, ordered=self._ordered)
 
-    def _read_wrong(self, where: str, now_us: int) -> list[object]:
+    def _read_wrong(self, where: str, now_us: int) -> list[Reading]:
         self._mismatch()
         if self._mismatches < MISMATCHES:
             self._start_over(now_us + INIT_WAIT_US)

@@ -21,6 +21,7 @@ from drivers.ht16k33.codec import (
     verify_batch,
     write_batch,
 )
+from drivers.readings import Reading
 
 VERIFY_EVERY_US: Final = 800 * MS
 """Below a second by what three tries take, so that a lost board is UNKNOWN within one."""
@@ -55,7 +56,7 @@ class Ht16k33Display(BoardDisplay):
         self._next = _Batch.WRITE
         self._running: tuple[_Batch, Frame] | None = None
 
-    def show(self, frame: Frame, now_us: int) -> list[object]:
+    def show(self, frame: Frame, now_us: int) -> list[Reading]:
         """Make this the content; nothing happens if it is already."""
         self.counters["orders"] += 1
         if self._ordered and frame == self._target:
@@ -84,7 +85,7 @@ class Ht16k33Display(BoardDisplay):
             case _Batch.BLANK:
                 return blank_batch()
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         if self._running is None:
             return []
         batch, frame = self._running
@@ -114,7 +115,7 @@ class Ht16k33Display(BoardDisplay):
         self._next = batch
         self._due_us = due_us
 
-    def _lit(self, now_us: int) -> list[object]:
+    def _lit(self, now_us: int) -> list[Reading]:
         # Only here: a board that answers every other time must not look alive for ever.
         self._bus_failures = 0
         self._schedule(_Batch.VERIFY, now_us + VERIFY_EVERY_US)

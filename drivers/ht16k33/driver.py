@@ -10,6 +10,7 @@ from typing import Final
 from drivers.ht16k33.codec import BRIGHTEST, card_frame, meter_frame
 from drivers.ht16k33.display import Ht16k33Display
 from drivers.orders import Order, ShowMagicCard, ShowMeter
+from drivers.readings import Reading
 
 MODULES: Final = 3
 
@@ -23,7 +24,7 @@ class MeterDriver(Ht16k33Display):
         super().__init__(name, address, brightness=brightness)
         self.index = index
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowMeter):
             return []
         # Right to left: while an amount rises, what stands there in between is never above it.
@@ -34,7 +35,7 @@ class MeterDriver(Ht16k33Display):
 class MagicCardDriver(Ht16k33Display):
     """The matrix of 8 columns and 16 lines."""
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowMagicCard):
             return []
         return self.show(card_frame(order.card), now_us)

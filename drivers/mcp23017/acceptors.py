@@ -21,7 +21,7 @@ from drivers.mcp23017.driver import (
     Polled,
 )
 from drivers.orders import AcknowledgeCredit, EnableAcceptors, Order, ReleaseCredit
-from drivers.readings import SwitchRead
+from drivers.readings import Reading, SwitchRead
 
 FIRST_LINE: Final = 8
 """B0 is seat 1's credit line; A0 its progressive sensor."""
@@ -51,19 +51,19 @@ class SensorsDriver:
     def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
         return self._board.plan()
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         return self._take(self._board.finish(outcome, now_us), now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:  # noqa: ARG002
+    def order(self, order: Order, now_us: int) -> list[Reading]:  # noqa: ARG002
         return []
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)
 
     def nudge(self, now_us: int) -> None:
         self._board.nudge(now_us)
 
-    def _take(self, polled: Polled, now_us: int) -> list[object]:
+    def _take(self, polled: Polled, now_us: int) -> list[Reading]:
         if polled.forgot:
             self._levels.forget()
             self._desk.lines_lost()
@@ -108,12 +108,12 @@ class AcceptorsDriver:
             self._desk.sent()
         return self._board.plan()
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         busy = self._desk.busy
         self._board.period_us = INPUT_PERIOD_US if busy else OUTPUT_PERIOD_US
         return self._take(self._board.finish(outcome, now_us), now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         match order:
             case EnableAcceptors(seats):
                 self._desk.enable(seats, now_us)
@@ -125,23 +125,23 @@ class AcceptorsDriver:
                 pass
         return []
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)
 
-    def _take(self, polled: Polled, now_us: int) -> list[object]:
+    def _take(self, polled: Polled, now_us: int) -> list[Reading]:
         if polled.lost:
             self._desk.registers_lost(now_us)
         if polled.found is not None:
             if not self._desk.adopted and not polled.found.kept:
                 self._note = Fault("E-ACC-003", "registers lost before this start")
             self._desk.adopt(polled.found.olat, kept=polled.found.kept)
-        readings: list[object] = []
+        readings: list[Reading] = []
         if polled.block is not None:
             readings += self._desk.settle(now_us)
             readings += self._desk.held(polled.block.olat, now_us)
         return readings + self._health(now_us)
 
-    def _health(self, now_us: int) -> list[object]:
+    def _health(self, now_us: int) -> list[Reading]:
         trouble = self._desk.trouble(now_us)
         well = self._board.known and self._board.fault is None and trouble is None
         if well and self._desk.settled:

@@ -15,7 +15,7 @@ from typing import Final
 
 from drivers.base import SECOND, Counters, Fault
 from drivers.orders import SEATS
-from drivers.readings import CreditOffered, CreditReturned, CreditTaken
+from drivers.readings import CreditOffered, CreditReturned, CreditTaken, Reading
 
 RELEASE_US: Final = 2 * SECOND
 """An acceptor lets go of its line within this time, whichever way the chip goes."""
@@ -138,17 +138,17 @@ class CreditDesk:
         for seat in self._seats:
             seat.line = None
 
-    def line(self, number: int, on: bool, now_us: int) -> list[object]:
+    def line(self, number: int, on: bool, now_us: int) -> list[Reading]:
         """The line of this seat counts as this now."""
         seat = self._seats[number - 1]
         seat.line = on
         return list(self._moved(seat, now_us)) if self.settled else []
 
-    def settle(self, now_us: int) -> list[object]:
+    def settle(self, now_us: int) -> list[Reading]:
         """Take the lines as they are, once all of them and the latch are known."""
         if self.settled or not self.adopted or any(seat.line is None for seat in self._seats):
             return []
-        readings: list[object] = []
+        readings: list[Reading] = []
         for seat in self._seats:
             found_returning = seat.returning and seat.step is Step.IDLE
             readings += self._moved(seat, now_us)
@@ -161,7 +161,7 @@ class CreditDesk:
         self.settled = self._was_settled = True
         return readings
 
-    def _moved(self, seat: Seat, now_us: int) -> Iterator[object]:
+    def _moved(self, seat: Seat, now_us: int) -> Iterator[Reading]:
         """What the line's level means at this step; the same level twice means nothing new."""
         match seat.step, seat.line:
             case Step.IDLE, True:
@@ -205,10 +205,10 @@ class CreditDesk:
             if seat.step is Step.ACKNOWLEDGED:
                 seat.sent = True
 
-    def held(self, olat: int, now_us: int) -> list[object]:
+    def held(self, olat: int, now_us: int) -> list[Reading]:
         """A good block of the acceptors' board: it holds this latch, and held it since the last."""
         self._obeys |= olat >> ENABLE_SHIFT & ALL
-        readings: list[object] = []
+        readings: list[Reading] = []
         for seat in self._seats:
             self._approve(seat, now_us)
             if not olat & seat.bit:
@@ -256,7 +256,7 @@ class CreditDesk:
             self.counters["orders ignored"] += seat.returning
             self._approve(seat, now_us)
 
-    def release(self, number: int, credit: int, now_us: int) -> list[object]:
+    def release(self, number: int, credit: int, now_us: int) -> list[Reading]:
         seat = self._seat(number)
         if seat is None or seat.number != credit or seat.step not in (Step.TAKEN, Step.DOUBT):
             self.counters["orders ignored"] += 1

@@ -11,18 +11,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from drivers.base import (
-    MS,
-    BusDone,
-    BusFailed,
-    BusOp,
-    Counters,
-    DeviceState,
-    Fault,
-    Reporter,
-)
+from drivers.base import MS, BusDone, BusFailed, BusOp, Counters, DeviceState, Fault
+from drivers.machines import Reporter
 from drivers.mcp23017 import codec
 from drivers.mcp23017.codec import LOST, Block, Config, Found
+from drivers.readings import Reading
 
 INPUT_PERIOD_US: Final = 50 * MS
 OUTPUT_PERIOD_US: Final = 500 * MS
@@ -210,7 +203,7 @@ class Expander:
 
     def health(
         self, now_us: int, trouble: Fault | None = None, *, ready: bool = True
-    ) -> list[object]:
+    ) -> list[Reading]:
         """The state, if it is news. ``trouble`` of the owner degrades a board that is well."""
         if not self.known:
             if self.fault is None:

@@ -13,7 +13,7 @@ from drivers.debounce import Debouncer, Level
 from drivers.mcp23017.codec import INPUTS
 from drivers.mcp23017.driver import CONFIRM_US, INPUT_PERIOD_US, Expander, Polled
 from drivers.orders import Order
-from drivers.readings import KeyPressed
+from drivers.readings import KeyPressed, Reading
 
 KEYS_1: Final = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "ENTER", "CLEAR", "MENU", "UNDO")
 KEYS_2: Final = (
@@ -45,20 +45,20 @@ class KeysDriver:
     def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
         return self._board.plan()
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         return self._take(self._board.finish(outcome, now_us), now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:  # noqa: ARG002
+    def order(self, order: Order, now_us: int) -> list[Reading]:  # noqa: ARG002
         return []
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)
 
     def nudge(self, now_us: int) -> None:
         self._board.nudge(now_us)
 
-    def _take(self, polled: Polled, now_us: int) -> list[object]:
-        presses: list[object] = []
+    def _take(self, polled: Polled, now_us: int) -> list[Reading]:
+        presses: list[Reading] = []
         if polled.forgot:
             self._levels.forget()
             self._stuck = False
@@ -72,7 +72,7 @@ class KeysDriver:
             trouble = Fault("E-KEY-001", f"keys down at once: {' '.join(down)}")
         return [*self._board.health(now_us, trouble), *presses]
 
-    def _pressed(self, levels: list[Level], now_us: int) -> list[object]:
+    def _pressed(self, levels: list[Level], now_us: int) -> list[Reading]:
         self._stuck = self._levels.on.bit_count() > AT_ONCE
         down = [level.pin for level in levels if level.on and not level.first]
         if self._stuck:

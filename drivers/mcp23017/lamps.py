@@ -12,7 +12,7 @@ from drivers.base import BusDone, BusFailed, BusOp
 from drivers.mcp23017.codec import OUTPUTS
 from drivers.mcp23017.driver import OUTPUT_PERIOD_US, Expander, Polled
 from drivers.orders import SEATS, Lamp, Order, ShowLamps
-from drivers.readings import Shown
+from drivers.readings import Reading, Shown
 
 NIBBLES: Final[dict[Lamp, int]] = {
     "off": 0x0,
@@ -71,10 +71,10 @@ class LampsDriver:
     def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
         return self._board.plan()
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         return self._take(self._board.finish(outcome, now_us), now_us)
 
-    def order(self, order: Order, now_us: int) -> list[object]:
+    def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowLamps):
             return []
         if len(order.seats) != SEATS or any(lamp not in NIBBLES for lamp in order.seats):
@@ -86,10 +86,10 @@ class LampsDriver:
             self._board.hurry(now_us)
         return []
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)
 
-    def _take(self, polled: Polled, now_us: int) -> list[object]:
+    def _take(self, polled: Polled, now_us: int) -> list[Reading]:
         if polled.found is not None and self._content is None:
             # Nobody ordered anything yet: the lamps stay as the run before left them.
             self._board.wanted = polled.found.olat

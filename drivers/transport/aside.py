@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from drivers.base import Counters, LineSettings, Reopen, Write
 from drivers.contained import Contained
+from drivers.machines import LineAction
 from drivers.orders import Order
 from drivers.transport.clock import now_us
 
@@ -35,7 +36,7 @@ class Aside:
     def __init__(
         self,
         driver: Contained,
-        said: Callable[[list[object]], None],
+        said: Callable[[list[LineAction]], None],
         made: Callable[[LineSettings], None],
     ) -> None:
         self.name = driver.name
@@ -66,28 +67,28 @@ class Aside:
         """The thread wakes itself."""
         return None
 
-    def opened(self, _now_us: int) -> list[object]:
+    def opened(self, _now_us: int) -> list[LineAction]:
         self._opening += 1
         return self._later("opened")
 
-    def closed(self, why: str, _now_us: int) -> list[object]:
+    def closed(self, why: str, _now_us: int) -> list[LineAction]:
         self._opening += 1
         return self._later("closed", why)
 
-    def received(self, data: bytes, _now_us: int) -> list[object]:
+    def received(self, data: bytes, _now_us: int) -> list[LineAction]:
         return self._later("received", data)
 
-    def order(self, order: Order, _now_us: int) -> list[object]:
+    def order(self, order: Order, _now_us: int) -> list[LineAction]:
         return self._later("order", order)
 
-    def advance(self, _now_us: int) -> list[object]:
+    def advance(self, _now_us: int) -> list[LineAction]:
         return []
 
     def close(self) -> None:
         self._closed = True
         self._calls.put((0, "advance", ()))
 
-    def _later(self, method: str, *arguments: object) -> list[object]:
+    def _later(self, method: str, *arguments: object) -> list[LineAction]:
         if self._calls.qsize() < WAITING:
             self._calls.put((self._opening, method, arguments))
             return []
@@ -138,7 +139,7 @@ class Aside:
         due_us = self._driver.wake_us
         return LONGEST_S if due_us is None else max(0, due_us - now_us()) / 1_000_000
 
-    def _hand_on(self, said: tuple[int, list[object]]) -> None:
+    def _hand_on(self, said: tuple[int, list[LineAction]]) -> None:
         opening, actions = said
         if opening != self._opening:  # the port it spoke to is gone
             actions = [one for one in actions if not isinstance(one, Write | Reopen)]

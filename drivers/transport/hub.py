@@ -7,7 +7,7 @@ else the rig returns goes to ``on_reading``, in order, on the loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
@@ -15,8 +15,10 @@ from typing import Final, Literal
 from drivers.base import DeviceState, Fault, LineSettings, StateReported
 from drivers.contained import Contained
 from drivers.layout import LineLayout, TableLayout
+from drivers.machines import LineAction
 from drivers.orders import Order
-from drivers.rig import NEVER, ReopenLine, Rig, ToLine
+from drivers.readings import Reading
+from drivers.rig import NEVER, ReopenLine, Rig, RigAction, ToLine
 from drivers.transport.aside import Aside
 from drivers.transport.clock import now_us
 from drivers.transport.gpio import PinThread
@@ -38,7 +40,7 @@ class Hub:
         self,
         rig: Rig,
         layout: TableLayout,
-        on_reading: Callable[[object], None],
+        on_reading: Callable[[Reading], None],
         on_frame: OnFrame | None = None,
     ) -> None:
         self.rig = rig
@@ -87,7 +89,7 @@ class Hub:
     def _aside(self, line: LineLayout, driver: Contained) -> None:
         """A vendor's driver runs in a thread of its own; its port waits for its settings."""
 
-        def said(actions: list[object]) -> None:
+        def said(actions: list[LineAction]) -> None:
             self.run(self.rig.line_said(line.name, actions, now_us()))
 
         def made(_settings: LineSettings) -> None:
@@ -135,7 +137,7 @@ class Hub:
         if probed is not None:
             self._ports[probed[0]].lose("probed")
 
-    def run(self, actions: list[object]) -> None:
+    def run(self, actions: Sequence[RigAction]) -> None:
         """Do what the rig says, in order, and hand its readings on."""
         if self._closed:
             return

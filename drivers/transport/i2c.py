@@ -34,8 +34,9 @@ from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from drivers.base import BusDone, BusFailed, BusOp, ReadBlock, ReadByte, WriteBlock, WriteByte
-from drivers.bus import BusMachine, RecoverBus
+from drivers.bus import BusAction, BusMachine, RecoverBus
 from drivers.orders import Order
+from drivers.readings import Reading
 from drivers.transport.clock import now_us
 
 GRID_US: Final = 10_000
@@ -176,7 +177,7 @@ class BusThread:
         machine: BusMachine,
         factory: str,
         argument: str,
-        heard: Callable[[list[object]], None],
+        heard: Callable[[list[Reading]], None],
     ) -> None:
         self._machine = machine
         self._factory = factory
@@ -192,7 +193,7 @@ class BusThread:
 
     # --- from the loop -------------------------------------------------------------------------
 
-    def order(self, order: Order) -> list[object]:
+    def order(self, order: Order) -> list[Reading]:
         with self._lock:
             readings = self._machine.order(order, now_us())
         self._wakes.put(None)
@@ -203,11 +204,11 @@ class BusThread:
             self._machine.nudge(now_us())
         self._wakes.put(None)
 
-    def look(self) -> list[object]:
+    def look(self) -> list[Reading]:
         """A batch without an outcome in its time: give its thread up and begin anew."""
         with self._lock:
-            readings = self._machine.timed_out(now_us())
-            if not _recovers(readings):
+            readings, recovers = _split(self._machine.timed_out(now_us()))
+            if not recovers:
                 return readings
             hanging = sum(thread.is_alive() for thread in self._threads)
             self._machine.recovered(worked=hanging <= MOST_HANGING, now_us=now_us())
@@ -246,10 +247,9 @@ class BusThread:
         with self._lock:
             if turn != self._turn or self._loop.is_closed():
                 return False
-            readings: list[object] = []
+            readings: list[Reading] = []
             if machine.stuck:
-                readings = machine.timed_out(now_us())
-                self._reopen(bus, readings)
+                readings = self._heed(machine.timed_out(now_us()), bus)
             batch = machine.next_batch(now_us())
             number, due_us = machine.number, machine.wake_us
         if readings:
@@ -263,17 +263,18 @@ class BusThread:
         outcome = bus.run(board.address, ops)
         with self._lock:
             # For a thread that was given up this is an outcome too late: counted, and no more.
-            readings = machine.finished(outcome, now_us(), number)
-            self._reopen(bus, readings)
+            readings = self._heed(machine.finished(outcome, now_us(), number), bus)
         if readings:
             self._on_loop(self._heard, readings)
         return True
 
-    def _reopen(self, bus: _Opened, readings: list[object]) -> None:
-        """If the machine says so; the next batch opens the bus."""
-        if _recovers(readings):
+    def _heed(self, said: list[BusAction], bus: _Opened) -> list[Reading]:
+        """The readings; a recovery closes the bus, and the next batch opens it."""
+        readings, recovers = _split(said)
+        if recovers:
             bus.close()
             self._machine.recovered(worked=True, now_us=now_us())
+        return readings
 
     def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
         try:
@@ -317,12 +318,10 @@ def _failed(index: int, error: OSError) -> BusFailed:
     return BusFailed(index, errno, (error.strerror or repr(error)) if errno in GONE else "")
 
 
-def _recovers(readings: list[object]) -> bool:
-    """Is the bus to be opened anew? Takes that out: it is for nobody else."""
-    found = [reading for reading in readings if isinstance(reading, RecoverBus)]
-    for reading in found:
-        readings.remove(reading)
-    return bool(found)
+def _split(said: list[BusAction]) -> tuple[list[Reading], bool]:
+    """The readings, and whether the bus is to be opened again."""
+    readings = [one for one in said if not isinstance(one, RecoverBus)]
+    return readings, len(readings) < len(said)
 
 
 def _raise(error: Exception) -> None:

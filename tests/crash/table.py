@@ -23,6 +23,7 @@ from controller.rules.engine import facts as f
 from controller.table.spots import SeatMap
 from controller.table.texts import parse_texts
 from drivers.build import build
+from drivers.readings import Reading
 from hw_sim.clock import MS, SECOND, Timer
 from hw_sim.people.director import Director
 from hw_sim.scenario import Scenario
@@ -202,7 +203,7 @@ class CrashTable:
 
     # --- the one way ---------------------------------------------------------------------------
 
-    def _reading(self, reading: object) -> None:
+    def _reading(self, reading: Reading) -> None:
         self._put(reading)
 
     def _put(self, one: Input) -> None:

@@ -18,6 +18,7 @@ from controller.config.keys import sealing_key
 from controller.config.live import load_live
 from controller.daemon import compose as starting
 from controller.daemon.changing import Changing, Reloaded, Reloader
+from controller.daemon.inputs import Input
 from controller.daemon.writer import Released, Told
 from controller.history.replay import replay
 from controller.history.sealing import CardSealer
@@ -90,7 +91,7 @@ class Running:
         drop_in.write_text(text, "utf-8")
         return load_live(self.site, starting.KINDS).effective_hash
 
-    def work(self, *inputs: object) -> Released:
+    def work(self, *inputs: Input) -> Released:
         self.now_us += 1_000_000
         released = self.writer.work(inputs, self.now_us)
         self.status = released.status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -90,7 +90,7 @@ WRONG_VALUES: dict[str, Mischief] = {
 }
 
 
-def run_through(rig: Rig, from_us: int) -> list[object]:
+def run_through(rig: Rig, from_us: int) -> Sequence[object]:
     """One call of everything."""
     said = rig.line_opened("shoe", from_us)
     said += rig.line_received("shoe", b"here", from_us + 1)
@@ -105,7 +105,7 @@ def rig_with(mischief: dict[str, Mischief]) -> Rig:
     return build(layout, {"villain": maker(mischief), "honest": maker({})})
 
 
-def codes(said: list[object]) -> list[str]:
+def codes(said: Sequence[object]) -> list[str]:
     faults = [r.reason for r in said if isinstance(r, StateReported) and r.reason is not None]
     return [fault.code for fault in faults]
 
@@ -194,7 +194,7 @@ def test_counters_without_end_are_bounded() -> None:
     assert len(driver.counters) <= 256
 
 
-CALLS: dict[str, Callable[[Contained, int], list[object]]] = {
+CALLS: dict[str, Callable[[Contained, int], Sequence[object]]] = {
     "opened": lambda d, at: d.opened(at),
     "closed": lambda d, at: d.closed("x", at),
     "received": lambda d, at: d.received(b"x", at),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from drivers.base import Counters, DeviceState, Fault, Reporter
+from drivers.base import Counters, DeviceState, Fault
 from drivers.ht16k33.driver import MagicCardDriver
+from drivers.machines import Reporter
 from drivers.orders import Order, ShowMagicCard, ShowPrompt
 from drivers.readings import Shown
 from tests.drivers.hd44780.lcd import Bench as PromptBench
@@ -52,5 +55,5 @@ def test_a_lost_bus_puts_in_doubt_what_a_display_shows(
     assert shown(bench.run_for(SECOND)) == [first]
 
 
-def shown(out: list[object]) -> list[str]:
+def shown(out: Sequence[object]) -> list[str]:
     return [reading.content for reading in out if isinstance(reading, Shown)]

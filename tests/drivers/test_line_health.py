@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from drivers.base import DeviceState, Fault, StateReported
@@ -19,7 +20,7 @@ def line() -> tuple[LineHealth, Counter[str]]:
     return LineHealth("chips-1", counters), counters
 
 
-def code(told: list[object]) -> list[str]:
+def code(told: Sequence[object]) -> list[str]:
     reasons = [one.reason for one in told if isinstance(one, StateReported)]
     return [reason.code for reason in reasons if reason is not None]
 

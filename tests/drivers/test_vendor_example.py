@@ -10,7 +10,7 @@ import random
 import sys
 import tomllib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
@@ -214,7 +214,7 @@ class Table:
         if self.lossy.random() >= self.loss:
             self._do(self.driver.received(line_of(text), self.now_us))
 
-    def _do(self, actions: list[object]) -> None:
+    def _do(self, actions: Sequence[object]) -> None:
         for action in actions:
             match action:
                 case Write(data):

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from drivers.base import BoardDriver, Fault, StateReported
+from drivers.base import Fault, StateReported
+from drivers.machines import BoardDriver
 from drivers.mcp23017 import KEYS_1, KeysDriver, codec, credit_boards
 from tests.drivers.mcp23017.model import Chip
 from tests.fuzz import mutate

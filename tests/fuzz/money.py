@@ -7,6 +7,7 @@ Cards: a shoe of which one event contradicts its own numbering; no card may pass
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
@@ -83,7 +84,7 @@ class Table:
             self._do(self.driver.advance(self.now))
             self._tell(self.field.advance(self.now))
 
-    def _do(self, actions: list[object]) -> None:
+    def _do(self, actions: Sequence[object]) -> None:
         for action in actions:
             if isinstance(action, Write):
                 self._answer(action.data)
@@ -120,7 +121,7 @@ class Table:
             return False
         return command == 0xB0 or not self.inventories_only
 
-    def _tell(self, readings: list[object]) -> None:
+    def _tell(self, readings: Sequence[object]) -> None:
         for reading in readings:
             match reading:
                 case SpotSettled(antenna, tags, _):

@@ -6,6 +6,7 @@ the driver is held against the rule of the page: the next number, or a gap or a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from struct import pack, unpack
 from typing import Final
@@ -58,7 +59,7 @@ class Shoe:
         self.taken_seq: int | None = None
         self._hear(self.driver.opened(self.now))
 
-    def _hear(self, actions: list[object]) -> list[object]:
+    def _hear(self, actions: Sequence[object]) -> Sequence[object]:
         readings: list[object] = []
         for action in actions:
             if not isinstance(action, Write):
@@ -68,7 +69,7 @@ class Shoe:
                 readings += self._obey(kind, seq)
         return readings
 
-    def _obey(self, kind: int, seq: int) -> list[object]:
+    def _obey(self, kind: int, seq: int) -> Sequence[object]:
         match kind:
             case 0x01:
                 self.taken_seq = None
@@ -82,7 +83,7 @@ class Shoe:
                 self.naks += 1
         return []
 
-    def _send(self, kind: int, flags: int, seq: int, payload: bytes) -> list[object]:
+    def _send(self, kind: int, flags: int, seq: int, payload: bytes) -> Sequence[object]:
         return self._hear(self.driver.received(wire.cdp(SHOE, kind, flags, seq, payload), self.now))
 
     def say(self, kind: int, flags: int, seq: int, payload: bytes, *, disk: bool = True) -> bool:

@@ -51,7 +51,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.entries import NoFact
 from controller.rules.engine.state import TableState
 from drivers.base import BusOp
-from drivers.readings import AntennaFailed, AntennaRead
+from drivers.readings import AntennaFailed, AntennaRead, Reading
 from hw_sim.clock import SECOND
 from hw_sim.people.dealer import FULL_DECK
 from hw_sim.scenario import Scenario, Step, card_byte, card_name, find, load, parse_step
@@ -267,7 +267,7 @@ class OpenTable(CrashTable):
             self.journal.close()
             self._boot()
 
-    def _reading(self, reading: object) -> None:
+    def _reading(self, reading: Reading) -> None:
         self._recent.reading(reading)
         super()._reading(reading)
 

@@ -39,6 +39,7 @@ from controller.link.session import (
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from drivers.orders import Order
+from drivers.readings import Reading
 from record.journal import Journal
 from record.journal.disk import RealDisk
 from record.link.events import Claimed
@@ -174,7 +175,7 @@ class WholeTable(WrittenTable):
 
     # --- the one way -----------------------------------------------------------------------------
 
-    def feed(self, reading: object) -> list[Order]:
+    def feed(self, reading: Reading) -> list[Order]:
         self.recent.reading(reading)
         self.recent.frame("shoe", "in", repr(reading).encode(), self.now_us)
         self.frames.note("shoe", "in", repr(reading).encode(), self.now_us)

@@ -21,7 +21,7 @@ from controller.history.sealing import CardSealer
 from controller.history.snapshot import StateDigest
 from controller.rules.engine import effects as fx
 from controller.rules.engine.state import Phase
-from drivers.readings import Shown
+from drivers.readings import Reading, Shown
 from hw_sim.layout import load as load_layout
 from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import Scenario, Step, find, load, parse_step
@@ -95,7 +95,7 @@ class People(CrashTable):
                 digest = StateDigest().of(self.writer.core.state)
                 self.witness.digests[effect.round_no] = digest
 
-    def _reading(self, reading: object) -> None:
+    def _reading(self, reading: Reading) -> None:
         if isinstance(reading, Shown) and self._up:
             seen = self._glass(reading.device)
             self.witness.shown.append((self._ms(), reading.device, seen))
@@ -185,7 +185,7 @@ def _link_goes(steps: list[Step], rng: Random) -> Iterator[Step]:
 class LoggedBench(Bench):
     """Keeps what goes over the lines, as the daemon's hub does."""
 
-    def __init__(self, layout: Path, seed: int, on_reading: Callable[[object], None]) -> None:
+    def __init__(self, layout: Path, seed: int, on_reading: Callable[[Reading], None]) -> None:
         self.frames: list[tuple[str, Direction, bytes, int]] = []
         super().__init__(layout, seed, on_reading)
 

@@ -30,6 +30,7 @@ from controller.history.replay import TEST
 from controller.history.snapshot import round_body
 from controller.history.table_log import Appended, Appends
 from controller.rules.engine.state import Archive, Phase
+from drivers.readings import Reading
 from hw_sim.scenario import find, load
 from record.journal import Journal
 from tests.crash.table import Bench, CrashTable
@@ -68,7 +69,7 @@ class FedTable(CrashTable):
         made.recent = self.recent
         return made
 
-    def _reading(self, reading: object) -> None:
+    def _reading(self, reading: Reading) -> None:
         self.recent.reading(reading)
         super()._reading(reading)
 

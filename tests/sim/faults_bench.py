@@ -37,6 +37,7 @@ from drivers.readings import (
     CreditTaken,
     KeyPressed,
     PacketRead,
+    Reading,
     SpotLost,
     SpotMoving,
     SpotSettled,
@@ -220,7 +221,7 @@ class Watch:
         self._first = len(self.bench.readings)
 
     @property
-    def readings(self) -> list[object]:
+    def readings(self) -> list[Reading]:
         return self.bench.readings[self._first :]
 
     def states(self, device: str) -> list[StateReported]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import pytest
 
-from drivers.bus import RecoverBus
+from drivers.bus import BusAction, RecoverBus
+from drivers.rig import RigAction
 from hw_sim.clock import SECOND
 from tests.sim.faults_bench import CHIPS, READY, UNKNOWN, Bench, Watch, inventories
 
@@ -16,7 +18,7 @@ class _Recording(Bench):
 
     recoveries_us: list[int]
 
-    def run(self, actions: list[object]) -> None:
+    def run(self, actions: Sequence[RigAction | BusAction]) -> None:
         if not hasattr(self, "recoveries_us"):
             self.recoveries_us = []
         self.recoveries_us += [self.now_us for a in actions if isinstance(a, RecoverBus)]

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from drivers.readings import Shown
+from drivers.readings import CardRead, Shown
 from hw_sim.clock import MS, SECOND
 from tests.sim.faults_bench import (
     READY,
@@ -137,7 +137,7 @@ def test_a_card_repeated_after_the_shoe_restarted_is_one_card() -> None:
     bench.fault("repeat shoe 3")
     bench.run_for(SECOND)
     assert set(bench.cards()) == {card}
-    keys = {r.key for r in bench.readings if type(r).__name__ == "CardRead"}  # type: ignore[attr-defined]
+    keys = {r.key for r in bench.readings if isinstance(r, CardRead)}
     assert len(keys) == 1, "copies carry the name of the original"
 
 

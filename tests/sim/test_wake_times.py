@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from drivers.bus import BusAction
 from drivers.orders import (
     AcknowledgeCredit,
     EnableAcceptors,
@@ -15,6 +18,7 @@ from drivers.orders import (
     WatchAntennas,
 )
 from drivers.readings import CreditOffered, CreditTaken
+from drivers.rig import RigAction
 from hw_sim.clock import SECOND
 from hw_sim.scenario import HERE
 from tests.sim.virtual import VirtualTable
@@ -31,7 +35,7 @@ class Checked(VirtualTable):
 
     checks = 0
 
-    def run(self, actions: list[object]) -> None:
+    def run(self, actions: Sequence[RigAction | BusAction]) -> None:
         super().run(actions)
         rig, bus = self.rig, self.rig.bus
         for place in bus._places:

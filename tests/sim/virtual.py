@@ -7,15 +7,16 @@ and levels. What a shell does with ports, bus and pins is done here with none of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from drivers.base import BusDone, BusFailed, BusOp, ReadBlock, ReadByte, WriteBlock, WriteByte
 from drivers.build import build
-from drivers.bus import RecoverBus
+from drivers.bus import BusAction, RecoverBus
 from drivers.layout import load as load_layout
 from drivers.orders import Order
-from drivers.rig import ReopenLine, ToLine
+from drivers.readings import Reading
+from drivers.rig import ReopenLine, RigAction, ToLine
 from hw_sim.clock import MS, SECOND, Timer
 from hw_sim.faults import Faults
 from hw_sim.layout import load as load_sim_layout
@@ -50,14 +51,14 @@ class VirtualTable:
     """``on_reading`` hears everything that comes out of the rig."""
 
     def __init__(
-        self, layout: Path, seed: int = 1, on_reading: Callable[[object], None] | None = None
+        self, layout: Path, seed: int = 1, on_reading: Callable[[Reading], None] | None = None
     ) -> None:
         self.sim = SimTable(load_sim_layout(layout), seed)
         self.clock = self.sim.clock
         self.layout = load_layout(layout)
         self.rig = build(self.layout)
         self.faults = Faults(self.sim, self)
-        self.readings: list[object] = []
+        self.readings: list[Reading] = []
         self.counts: Counter[str] = Counter()
         self._on_reading = on_reading
         self._behind = {name: name for name in self.sim.lines}
@@ -87,7 +88,7 @@ class VirtualTable:
         self.run(self.rig.order(order, self.now_us))
         self._run_bus(self.rig.bus.order(order, self.now_us))
 
-    def run(self, actions: list[object]) -> None:
+    def run(self, actions: Sequence[RigAction | BusAction]) -> None:
         for action in actions:
             match action:
                 case ToLine(line, data):
@@ -172,7 +173,7 @@ class VirtualTable:
 
     # --- bus -----------------------------------------------------------------------------------
 
-    def _run_bus(self, said: list[object]) -> None:
+    def _run_bus(self, said: Sequence[BusAction]) -> None:
         """What the bus machine said, and then its next batch: what the shell's thread does."""
         self.run(said)
         batch = self.rig.bus.next_batch(self.now_us)

@@ -43,6 +43,7 @@ from drivers.readings import (
     CreditTaken,
     KeyPressed,
     PacketRead,
+    Reading,
     SealedCard,
     SpotSettled,
     SweepAgreed,
@@ -173,7 +174,7 @@ class Table:
 
     # --- readings ------------------------------------------------------------------------------
 
-    def feed(self, reading: object) -> list[Order]:
+    def feed(self, reading: Reading) -> list[Order]:
         return self._heard(self.core.take(reading, self.now_us))
 
     def wait(self, us: int = STEP_US) -> list[Order]:

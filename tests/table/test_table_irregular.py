@@ -9,7 +9,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from drivers.base import DeviceState, Fault, StateReported
 from drivers.orders import AcknowledgeReading, ShowLamps
-from drivers.readings import CardRead, SealedCard, SupplyRead, SwitchRead
+from drivers.readings import CardRead, MetersRead, SealedCard, SupplyRead, SwitchRead
 from tests.clauses.tables import base, table
 from tests.table.console_player import ConsolePlayer, Table, console_player, nets
 
@@ -275,4 +275,4 @@ def test_an_order_is_given_once() -> None:
     hand = mbs3()
     table_ = until(hand, "DECISION 1")
     assert table_.wait() == []
-    assert table_.feed(object()) == []
+    assert table_.feed(MetersRead("shoe", (), table_.now_us)) == []

@@ -11,6 +11,7 @@ from controller.config.options import LANGUAGES
 from controller.table.texts import BUILT_IN, SECTIONS, LanguageError, Texts, parse_texts, widest_of
 from drivers.hd44780.codec import code_of
 from drivers.orders import Order
+from drivers.readings import Reading
 from tests.clauses.tables import table
 from tests.table.console_player import ENGLISH, Table, console_player
 from tests.table.test_table_any_round import WAGERS
@@ -93,10 +94,10 @@ class Recorded(Table):
     """Keeps what was fed, so that another table can be fed the same."""
 
     def __post_init__(self) -> None:
-        self.fed: list[tuple[object, int]] = []
+        self.fed: list[tuple[Reading, int]] = []
         super().__post_init__()
 
-    def feed(self, reading: object) -> list[Order]:
+    def feed(self, reading: Reading) -> list[Order]:
         self.fed.append((reading, self.now_us))
         return super().feed(reading)
 

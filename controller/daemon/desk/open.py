@@ -9,6 +9,7 @@ from controller.daemon.desk.doing import doing
 from controller.daemon.desk.examining import examining
 from controller.daemon.desk.reach import Reach
 from controller.daemon.desk.testing import TestDesk
+from drivers.readings import Reading
 
 
 def acts_of(reach: Reach, tests: TestDesk) -> dict[str, Act]:
@@ -25,7 +26,7 @@ def desk_of(reach: Reach) -> tuple[Desk, TestDesk]:
     reach.test_mode = tests.is_on
     before = reach.runtime.heard
 
-    def heard(reading: object) -> None:
+    def heard(reading: Reading) -> None:
         before(reading)
         tests.take(reading)
 

@@ -28,6 +28,7 @@ from underfelt.driver import (
     DeviceState,
     Fault,
     Identity,
+    LineAction,
     LineLayout,
     LineSettings,
     LockCards,
@@ -104,18 +105,18 @@ class AcmeShoeDriver:
     def wake_us(self) -> int | None:
         return self._poll_us
 
-    def opened(self, now_us: int) -> list[object]:
+    def opened(self, now_us: int) -> list[LineAction]:
         self._heard_us = now_us
         return self.advance(now_us)
 
-    def closed(self, why: str, now_us: int) -> list[object]:
+    def closed(self, why: str, now_us: int) -> list[LineAction]:
         self._poll_us = None
         self._buffer.clear()
         return self._become(DeviceState.UNKNOWN, Fault("E-ACME-001", why), now_us)
 
-    def advance(self, now_us: int) -> list[object]:
+    def advance(self, now_us: int) -> list[LineAction]:
         """Ask who is there; silence makes the state unknown, a longer one reopens the line."""
-        actions: list[object] = []
+        actions: list[LineAction] = []
         if now_us - self._heard_us >= SILENT_US:
             fault = Fault("E-ACME-002", "the shoe is silent")
             actions += self._become(DeviceState.UNKNOWN, fault, now_us)
@@ -127,8 +128,8 @@ class AcmeShoeDriver:
         lock = [Write(self._lock())] if self._state is DeviceState.READY else []
         return [*actions, Write(sealed("ID?")), *lock]
 
-    def received(self, data: bytes, now_us: int) -> list[object]:
-        actions: list[object] = []
+    def received(self, data: bytes, now_us: int) -> list[LineAction]:
+        actions: list[LineAction] = []
         for byte in data:
             if byte == 0x0A:
                 actions += self._line(bytes(self._buffer), now_us)
@@ -137,7 +138,7 @@ class AcmeShoeDriver:
                 self._buffer.append(byte)
         return actions
 
-    def order(self, order: Order, now_us: int) -> list[object]:  # noqa: ARG002 (the shape)
+    def order(self, order: Order, now_us: int) -> list[LineAction]:  # noqa: ARG002 (the shape)
         match order:
             case AcknowledgeReading(device=self.name, key=key):
                 # The table has it on disk: now, and only now, the shoe may forget it.
@@ -151,7 +152,7 @@ class AcmeShoeDriver:
 
     # --- lines ---------------------------------------------------------------------------------
 
-    def _line(self, line: bytes, now_us: int) -> list[object]:
+    def _line(self, line: bytes, now_us: int) -> list[LineAction]:
         text = opened_line(line)
         if text is None:
             self.counters["E-ACME-003"] += 1  # spoiled on the wire: the shoe repeats itself
@@ -169,12 +170,14 @@ class AcmeShoeDriver:
                 self.counters["E-ACME-004"] += 1
                 return []
 
-    def _identified(self, serial: str, firmware: str, here: Position, now_us: int) -> list[object]:
+    def _identified(
+        self, serial: str, firmware: str, here: Position, now_us: int
+    ) -> list[LineAction]:
         self._heard_us = now_us
         if serial != self._serial:
             fault = Fault("E-ACME-005", f"shoe {serial} where {self._serial} belongs")
             return self._become(DeviceState.LOCKED, fault, now_us)
-        told: list[object] = []
+        told: list[LineAction] = []
         if self._position is None:
             self._position = self._before = here
         elif here not in (self._position, self._before):
@@ -185,7 +188,7 @@ class AcmeShoeDriver:
         told.append(DeviceIdentified(self.name, identity, now_us))
         return [*told, *self._become(DeviceState.READY, None, now_us), Write(self._lock())]
 
-    def _event(self, here: Position, card: str, now_us: int) -> list[object]:
+    def _event(self, here: Position, card: str, now_us: int) -> list[LineAction]:
         if self._state is not DeviceState.READY:
             return []  # not acknowledged, so it comes again once we know who is talking
         self.counters["frames"] += 1
@@ -211,17 +214,17 @@ class AcmeShoeDriver:
 
     # --- counting ------------------------------------------------------------------------------
 
-    def _follow(self, here: Position, now_us: int) -> list[object]:
+    def _follow(self, here: Position, now_us: int) -> list[LineAction]:
         """Is this the event after the last one?"""
         known = self._position
         follows = known is None or here in ((known[0], known[1] + 1), (known[0] + 1, 0))
-        told: list[object] = []
+        told: list[LineAction] = []
         if known is not None and not follows:
             told = self._broken(here, here[1] - known[1] - 1, now_us)
         self._before, self._position = known, here
         return told
 
-    def _broken(self, here: Position, missing: int, now_us: int) -> list[object]:
+    def _broken(self, here: Position, missing: int, now_us: int) -> list[LineAction]:
         """Never guess: so many cards are missing, or the shoe has started its count again."""
         known = self._position or here
         self._position = self._before = here
@@ -238,7 +241,7 @@ class AcmeShoeDriver:
     def _lock(self) -> bytes:
         return sealed(f"LOCK {int(self._locked)}")
 
-    def _become(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[object]:
+    def _become(self, state: DeviceState, reason: Fault | None, now_us: int) -> list[LineAction]:
         if state is self._state:
             return []
         self._state = state

@@ -12,13 +12,13 @@ from drivers.base import (
     DeviceState,
     Fault,
     Identity,
-    LineDriver,
     LineSettings,
     Reopen,
     StateReported,
     Write,
 )
 from drivers.layout import LineLayout
+from drivers.machines import LineAction, LineDriver
 from drivers.orders import (
     AcknowledgeReading,
     LockCards,
@@ -36,6 +36,7 @@ from drivers.readings import (
     CardRead,
     MetersRead,
     PacketRead,
+    Reading,
     SealedCard,
     Shown,
     Uid,
@@ -55,6 +56,7 @@ __all__ = [
     "DeviceState",
     "Fault",
     "Identity",
+    "LineAction",
     "LineDriver",
     "LineLayout",
     "LineSettings",
@@ -62,6 +64,7 @@ __all__ = [
     "MetersRead",
     "Order",
     "PacketRead",
+    "Reading",
     "Reopen",
     "RequestDeckCheck",
     "SealedCard",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ class Bench:
         self.sign = sign or Sign()
         self.now_us = 5_000_000
 
-    def do(self, out: list[object]) -> list[object]:
+    def do(self, out: Sequence[object]) -> list[object]:
         for action in out:
             if isinstance(action, Write):
                 self.sign.hear(action.data, self.now_us)

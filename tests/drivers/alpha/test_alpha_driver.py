@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 import tests.hypothesis_profile  # noqa: F401
 from drivers.alpha.driver import AlphaDriver
-from drivers.base import DeviceState, LineDriver, LineSettings, StateReported, Write
+from drivers.base import DeviceState, LineSettings, StateReported, Write
+from drivers.machines import LineDriver
 from drivers.orders import ShowMeter, ShowSign
 from drivers.readings import Shown
 from tests.drivers.alpha.sign import VECTORS, Bench, Sign
@@ -20,13 +22,13 @@ HEX = bytes.fromhex
 AMOUNT = "$123,456.78"
 
 
-def states(out: list[object]) -> list[tuple[DeviceState, str | None]]:
+def states(out: Sequence[object]) -> list[tuple[DeviceState, str | None]]:
     return [
         (o.state, o.reason.code if o.reason else None) for o in out if isinstance(o, StateReported)
     ]
 
 
-def shown(out: list[object]) -> list[str]:
+def shown(out: Sequence[object]) -> list[str]:
     return [o.content for o in out if isinstance(o, Shown)]
 
 
@@ -265,8 +267,8 @@ def test_a_text_too_long_shows_dashes_and_is_degraded_while_ordered() -> None:
 def test_unplugged_is_unknown_at_once_and_half_a_frame_is_forgotten() -> None:
     bench = ready()
     bench.driver.order(ShowSign("$5.00"), bench.now_us)  # its first piece is lost with the line
-    out = bench.driver.closed("hang-up", bench.now_us)
-    assert states(out) == [(DeviceState.UNKNOWN, "E-DSP-025")]
+    lost = bench.driver.closed("hang-up", bench.now_us)
+    assert states(lost) == [(DeviceState.UNKNOWN, "E-DSP-025")]
     assert bench.driver.wake_us is None
     assert bench.driver.advance(bench.now_us + SECOND) == []
     assert bench.driver.received(b"\x01", bench.now_us) == []

@@ -21,9 +21,10 @@ from drivers.base import (
     ReadByte,
     StateReported,
 )
-from drivers.bus import BusMachine, RecoverBus
+from drivers.bus import BusAction, BusMachine, RecoverBus
 from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
 from drivers.orders import Order, ShowSign
+from drivers.readings import Reading, Shown
 from tests.drivers.mcp23017.model import Chip
 
 MS = 1_000
@@ -53,17 +54,17 @@ class Part:
         self.due_us = now_us + self.every_us
         return () if self.idle else (ReadByte(),)
 
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[object]:
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         self.ran_us.append(now_us)
         self.due_us = now_us + self.every_us if self.every_us else 0
-        return [(self.name, outcome)]
+        return [Shown(self.name, str(outcome), now_us)]
 
-    def order(self, order: Order, now_us: int) -> list[object]:
-        return [(self.name, order, now_us)]
+    def order(self, order: Order, now_us: int) -> list[Reading]:
+        return [Shown(self.name, str(order), now_us)]
 
-    def bus_lost(self, why: str, now_us: int) -> list[object]:
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         self.lost.append(why)
-        return [(self.name, "lost", now_us)]
+        return [Shown(self.name, "lost", now_us)]
 
 
 def name_of(batch: tuple[object, object] | None) -> str | None:
@@ -79,7 +80,7 @@ def test_one_batch_at_a_time_earliest_due_first() -> None:
     assert name_of(bus.next_batch(T + 10)) == "part-21"
     assert bus.next_batch(T + 10) is None
     assert bus.wake_us == T + 10 + 500 * MS
-    assert bus.finished(DONE, T + 12) == [("part-21", DONE)]
+    assert bus.finished(DONE, T + 12) == [Shown("part-21", str(DONE), T + 12)]
     assert name_of(bus.next_batch(T + 12)) == "part-20"
 
 
@@ -132,7 +133,7 @@ def test_a_batch_without_outcome_loses_every_chip_and_asks_for_one_recovery() ->
     deadline = bus.wake_us
     assert deadline == T + 500 * MS
     said = bus.timed_out(deadline)
-    assert [s[:2] for s in said if isinstance(s, tuple)] == [
+    assert [(s.device, s.content) for s in said if isinstance(s, Shown)] == [
         ("part-20", "lost"),
         ("part-21", "lost"),
     ]
@@ -151,7 +152,7 @@ def test_recovery_comes_at_most_every_ten_seconds() -> None:
     bus, now = BusMachine([part]), T
     asked: list[int] = []
     while now < T + 45 * SECOND:
-        said: list[object] = []
+        said: list[BusAction] = []
         if bus.next_batch(now) is None:
             said = bus.timed_out(now)  # no batch ever ends
         if any(isinstance(s, RecoverBus) for s in said):
@@ -180,7 +181,8 @@ def test_time_outs_of_two_chips_in_a_row_are_a_stuck_bus() -> None:
     one, two = Part(0x20, 50 * MS), Part(0x21, 50 * MS)
     bus = BusMachine([one, two])
     bus.next_batch(T)
-    assert bus.finished(BusFailed(0, 110), T + MS) == [("part-20", BusFailed(0, 110))]
+    failed = BusFailed(0, 110)
+    assert bus.finished(failed, T + MS) == [Shown("part-20", str(failed), T + MS)]
     bus.next_batch(T + MS)
     said = bus.finished(BusFailed(0, 110), T + 2 * MS)
     assert isinstance(said[-1], RecoverBus)
@@ -285,13 +287,14 @@ def test_an_outcome_with_an_old_number_is_ignored() -> None:
     bus.next_batch(T + 2 * SECOND)
     assert bus.finished(DONE, T + 2 * SECOND, old) == []
     assert part.ran_us == []
-    assert bus.finished(DONE, T + 2 * SECOND, bus.number) == [("part-20", DONE)]
+    told = Shown("part-20", str(DONE), T + 2 * SECOND)
+    assert bus.finished(DONE, T + 2 * SECOND, bus.number) == [told]
 
 
 def test_orders_go_to_every_chip_and_nudges_to_those_with_inputs() -> None:
     keys, lamps = KeysDriver("keys-1", 0x20, KEYS_1), LampsDriver("lamps-1", 0x24, LAMPS_1)
     bus = BusMachine([keys, lamps, part := Part(0x30, SECOND)])
-    assert bus.order(ShowSign("x"), T) == [("part-30", ShowSign("x"), T)]
+    assert bus.order(ShowSign("x"), T) == [Shown("part-30", str(ShowSign("x")), T)]
     chips = {0x20: Chip(), 0x24: Chip()}
     now = T
     while (batch := bus.next_batch(now)) is not None or now < T + 100 * MS:
@@ -318,7 +321,7 @@ def test_a_stuck_bus_makes_real_chips_unknown_within_a_second_and_they_come_back
     bus = BusMachine([KeysDriver("keys-1", 0x20, KEYS_1), LampsDriver("lamps-1", 0x24, LAMPS_1)])
     now, said, stuck_at, hangs = T, list[StateReported](), T + SECOND, 0
 
-    def hear(readings: list[object]) -> None:
+    def hear(readings: list[BusAction]) -> None:
         nonlocal hangs
         said.extend(r for r in readings if isinstance(r, StateReported))
         for reading in readings:

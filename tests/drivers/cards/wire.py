@@ -6,6 +6,7 @@ Shares no code with the driver, so that the two cannot agree on a mistake.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from drivers.base import MS, Reopen, StateReported, Write
@@ -95,7 +96,7 @@ class Bench:
     reopened: int = 0
     raw: bytes = b""
 
-    def _keep(self, actions: list[object]) -> None:
+    def _keep(self, actions: Sequence[object]) -> None:
         for action in actions:
             if isinstance(action, Write):
                 self.raw += action.data

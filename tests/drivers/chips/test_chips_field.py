@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +38,7 @@ class Table:
         self.heard: list[object] = []
         self.take(self.field.order(WatchAntennas(frozenset(antennas)), self.now_us))
 
-    def take(self, out: list[object]) -> None:
+    def take(self, out: Sequence[object]) -> None:
         self.heard += out
         settled = self.settled_now()
         tags = [tag for some in settled.values() for tag in some]
@@ -69,7 +71,7 @@ class Table:
         self.take(self.field.heard(reported, self.now_us))
         return self
 
-    def told(self) -> list[object]:
+    def told(self) -> Sequence[object]:
         """What was reported, without times; forgets it."""
         out: list[object] = []
         for item in self.heard:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +35,7 @@ def read(field: ChipField, antenna: Antenna, at_us: int, *tags: Uid) -> list[Swe
     return agreed(field.heard(reading, ORDERED_US + at_us + 20_000))
 
 
-def agreed(out: list[object]) -> list[SweepAgreed]:
+def agreed(out: Sequence[object]) -> list[SweepAgreed]:
     return [item for item in out if isinstance(item, SweepAgreed)]
 
 

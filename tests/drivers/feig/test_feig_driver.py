@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from drivers.base import DeviceIdentified, DeviceState, Identity, LineDriver, Reopen, StateReported
+from drivers.base import DeviceIdentified, DeviceState, Identity, Reopen, StateReported
 from drivers.feig import faults
 from drivers.feig.codec import SILENCE_US
 from drivers.feig.driver import SILENT_US, FeigReader
+from drivers.machines import LineDriver
 from drivers.orders import LockCards, WatchAntennas
 from drivers.readings import Antenna, AntennaFailed, AntennaRead
 from tests.drivers.feig.reader import TAG, Bench, Reader, Sent, answer

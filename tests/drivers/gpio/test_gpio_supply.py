@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ START = 9_000 * SECOND
 VECTORS = tomllib.loads((Path(__file__).parents[2] / "vectors" / "gpio.toml").read_text("utf-8"))
 
 
-def flags(readings: list[object]) -> list[int]:
+def flags(readings: Sequence[object]) -> list[int]:
     return [r.flags for r in readings if isinstance(r, SupplyRead)]
 
 
-def states(readings: list[object]) -> list[tuple[str, str]]:
+def states(readings: Sequence[object]) -> list[tuple[str, str]]:
     return [
         (r.state.value, r.reason.code if r.reason else "")
         for r in readings

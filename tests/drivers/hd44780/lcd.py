@@ -6,6 +6,7 @@ It keeps time: a port byte takes 90 us, and a pulse of E while the controller is
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -191,7 +192,7 @@ class Bench:
         self.seen: list[tuple[str, list[bytes]]] = []
         self.longest_us = 0
 
-    def one(self) -> list[object]:
+    def one(self) -> Sequence[object]:
         self.now_us = max(self.driver.wake_us, self.now_us)
         ops = self.driver.plan(self.now_us)
         self.batches.append((self.now_us, transactions(ops)))
@@ -202,7 +203,7 @@ class Bench:
         self.seen += [(o.content, self.lcd.visible) for o in out if isinstance(o, Shown)]
         return out
 
-    def run_for(self, duration_us: int) -> list[object]:
+    def run_for(self, duration_us: int) -> Sequence[object]:
         end_us = self.now_us + duration_us
         out: list[object] = []
         for _ in range(10_000):

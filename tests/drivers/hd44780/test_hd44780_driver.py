@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.hypothesis_profile  # noqa: F401
-from drivers.base import BoardDriver, BusDone, DeviceState, StateReported
+from drivers.base import BusDone, DeviceState, StateReported
 from drivers.hd44780 import codec
 from drivers.hd44780.driver import PromptDriver
+from drivers.machines import BoardDriver
 from drivers.orders import ShowMeter, ShowPrompt
 from drivers.readings import Shown
 from tests.drivers.hd44780.lcd import VECTORS, Bench, Lcd
@@ -34,13 +37,13 @@ def ready(order: ShowPrompt | None = PROMPT) -> Bench:
     return bench
 
 
-def states(out: list[object]) -> list[tuple[DeviceState, str | None]]:
+def states(out: Sequence[object]) -> list[tuple[DeviceState, str | None]]:
     return [
         (o.state, o.reason.code if o.reason else None) for o in out if isinstance(o, StateReported)
     ]
 
 
-def shown(out: list[object]) -> list[str]:
+def shown(out: Sequence[object]) -> list[str]:
     return [o.content for o in out if isinstance(o, Shown)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tests.hypothesis_profile  # noqa: F401
-from drivers.base import BoardDriver, BusDone, BusFailed, DeviceState, StateReported
+from drivers.base import BusDone, BusFailed, DeviceState, StateReported
 from drivers.ht16k33.codec import card_frame
 from drivers.ht16k33.driver import MagicCardDriver, MeterDriver
+from drivers.machines import BoardDriver
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 from drivers.readings import Shown
 from tests.drivers.ht16k33.chip import RUBBISH, VECTORS, Bench, Chip
@@ -31,13 +33,13 @@ def magic(*, confirmed: str | None = None) -> Bench:
     return bench
 
 
-def states(out: list[object]) -> list[tuple[DeviceState, str | None]]:
+def states(out: Sequence[object]) -> list[tuple[DeviceState, str | None]]:
     return [
         (o.state, o.reason.code if o.reason else None) for o in out if isinstance(o, StateReported)
     ]
 
 
-def shown(out: list[object]) -> list[str]:
+def shown(out: Sequence[object]) -> list[str]:
     return [o.content for o in out if isinstance(o, Shown)]
 
 

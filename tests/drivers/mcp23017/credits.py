@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from drivers.base import DeviceState, StateReported
@@ -85,7 +86,7 @@ class Floor:
         rest = max(1, (due_us - self.now_us) // MS)
         return min(rest, 5) if self.acceptor.throat else rest
 
-    def take(self, readings: list[object]) -> None:
+    def take(self, readings: Sequence[object]) -> None:
         self.said += readings
         self.pending += [(self.now_us + self.write_ms * MS, r) for r in readings]
 

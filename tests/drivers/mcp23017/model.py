@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from drivers.base import BoardDriver, BusDone, BusFailed, BusOp, ReadBlock, WriteBlock
+from drivers.base import BusDone, BusFailed, BusOp, ReadBlock, WriteBlock
+from drivers.machines import BoardDriver
 
 T = TypeVar("T")
 MS = 1_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,14 +28,14 @@ def ready() -> tuple[Bench, KeysDriver, Chip]:
     return table, driver, chip
 
 
-def states(readings: list[object]) -> list[tuple[str, str]]:
+def states(readings: Sequence[object]) -> list[tuple[str, str]]:
     return [
         (report.state.value, report.reason.code if report.reason else "")
         for report in of_kind(StateReported, readings)
     ]
 
 
-def caps(readings: list[object]) -> list[str]:
+def caps(readings: Sequence[object]) -> list[str]:
     return [press.key for press in of_kind(KeyPressed, readings)]
 
 

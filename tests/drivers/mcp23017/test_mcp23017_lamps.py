@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -24,11 +25,11 @@ def bench() -> tuple[Bench, LampsDriver, Chip, LampsDriver, Chip]:
     return Bench([(one, chip_1), (two, chip_2)]), one, chip_1, two, chip_2
 
 
-def contents(readings: list[object]) -> list[str]:
+def contents(readings: Sequence[object]) -> list[str]:
     return [shown.content for shown in of_kind(Shown, readings)]
 
 
-def states(readings: list[object]) -> list[tuple[str, str, str]]:
+def states(readings: Sequence[object]) -> list[tuple[str, str, str]]:
     return [
         (report.device, report.state.value, report.reason.code if report.reason else "")
         for report in of_kind(StateReported, readings)

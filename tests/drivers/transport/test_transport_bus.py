@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ class Bench:
         self._news = asyncio.Event()
         self.thread = BusThread(self.machine, DOTTED, name, self.hear)
 
-    def hear(self, readings: list[object]) -> None:
+    def hear(self, readings: Sequence[object]) -> None:
         self.heard += readings
         self.on_loop.add(threading.get_ident())
         self._news.set()
@@ -234,7 +234,7 @@ def test_a_mistake_of_a_driver_reaches_the_loop(monkeypatch: pytest.MonkeyPatch)
     """There it ends the process (controller.daemon.crash_policy)."""
     told: list[object] = []
 
-    def broken(*_outcome: object) -> list[object]:
+    def broken(*_outcome: object) -> Sequence[object]:
         raise RuntimeError("a driver's mistake")
 
     async def act(bench: Bench) -> None:
