@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from controller.demo.awards import PEOPLE, pending
 from controller.demo.processes import Child, ChildFailed, Children
 from controller.demo.screen import Floor, Note, Terminal, lines, plain, screen_possible
 from controller.demo.setup import FloorFolder, SetupError
-from controller.demo.sources import NoAnswer, Sources, clock, now_ms
+from controller.demo.sources import Sources, clock, now_ms
 from controller.rules.money import format_cents
 from record.kit.exits import TROUBLE
 
@@ -95,7 +94,7 @@ class Running:
                 "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
                 *(() if self._wishes.bots else ("--no-supervisor",)),
             )  # fmt: skip
-        self._until(self._leads, "the link server to lead")
+        self._until(self.sources.leads, "the link server to lead")
         for name in home.tables:
             self._until((home.table(name) / "layout.toml").exists, f"the devices of {name}")
         home.finish()
@@ -106,21 +105,10 @@ class Running:
             self._start(name, "table", "--config", config, needs=f"{name} devices")
 
     def _start(self, name: str, *arguments: str, needs: str = "") -> None:
-        def asked() -> list[str]:
-            """Cards come from another seed at every start; the log says which."""
-            return [str(secrets.randbelow(1 << 31)) if a == "*" else a for a in arguments]
-
         log = self.folder.logs / f"{name.replace(' ', '-')}.log"
-        self._children.start(Child(name, asked, log, needs))
+        self._children.start(Child(name, arguments, log, needs))
 
-    def _leads(self) -> bool:
-        try:
-            return bool(self.sources.ask({"verb": "status"})["leading"])
-        except NoAnswer:
-            return False
-
-    def _until(self, seen: object, what: str) -> None:
-        assert callable(seen)
+    def _until(self, seen: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + START_S
         while not seen():
             self._look_after_children()

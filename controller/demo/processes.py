@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,8 +36,8 @@ class ChildFailed(Exception):
 @dataclass
 class Child:
     name: str
-    arguments: Callable[[], Iterable[str]]
-    """Asked at every start."""
+    arguments: tuple[str, ...]
+    """``*`` is another number at every start; the log says which."""
     log: Path
     needs: str = ""
     """The one without which it is of no use: it is started again with it."""
@@ -45,9 +46,10 @@ class Child:
     """When it ended by itself."""
 
     def start(self) -> None:
+        given = [str(secrets.randbelow(1 << 31)) if a == "*" else a for a in self.arguments]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*COMMAND, str(os.getpid()), *self.arguments()],
+                [*COMMAND, str(os.getpid()), *given],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
             )  # fmt: skip

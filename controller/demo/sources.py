@@ -7,7 +7,6 @@ that they could not know.
 from __future__ import annotations
 
 import json
-import socket
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -30,7 +29,7 @@ from controller.demo.telling import (
     note_of_step,
     table_view,
 )
-from controller.shell.client import ask
+from controller.shell.client import ask, connect
 from record.link.keys import load_public, load_secret
 
 TOPIC: Final = b"meters"
@@ -110,7 +109,6 @@ class Sources:
         """Rounds since the start of this demonstration, by table, void ones left out."""
         self.contributed: Counter[str] = Counter()
         """The same for acknowledged contributions."""
-        self.started = False
 
     # --- one look -----------------------------------------------------------------------------
 
@@ -141,11 +139,11 @@ class Sources:
         status = self.ask({"verb": "status"})
         self.server = f"{status['server']} {'leads' if status['leading'] else 'stands by'}"
         if self._after < 0:
-            mark = self._mark()
-            self._after = max(0, mark["last_event"] - PAST_EVENTS)
+            last = self.ask({"verb": "rows", "kind": "mark"})["last_event"]
+            self._after = max(0, last - PAST_EVENTS)
             self._alarms = max((row["id"] for row in self._rows("alarms", 0)), default=0)
             # What was before this start is shown, and not counted.
-            self._take_events(fresh, until=mark["last_event"])
+            self._take_events(fresh, until=last)
         self._take_events(fresh)
         self._take_steps(fresh)
         for row in self._rows("alarms", self._alarms):
@@ -198,9 +196,6 @@ class Sources:
             more = bool(cursor) and bool(new or still_open)
         return sorted(found, key=lambda step: (step["event"], step["award"], step["step"]))
 
-    def _mark(self) -> dict[str, Any]:
-        return self.ask({"verb": "rows", "kind": "mark"})
-
     def _rows(self, kind: str, after: int) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         while True:
@@ -239,9 +234,7 @@ class Sources:
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(PATIENCE_S)
-                connection.connect(str(self._folder.control))
+            with connect(self._folder.control, PATIENCE_S) as connection:
                 connection.sendall(json.dumps(request).encode() + b"\n")
                 with connection.makefile("rb") as stream:
                     answer = json.loads(stream.readline() or b"{}")
@@ -250,6 +243,12 @@ class Sources:
         if not isinstance(answer, dict) or "error" in answer or not answer:
             raise NoAnswer(str(answer))
         return answer
+
+    def leads(self) -> bool:
+        try:
+            return bool(self.ask({"verb": "status"})["leading"])
+        except NoAnswer:
+            return False
 
     def order(self, one: Due) -> None:
         """By each of its people in turn; who comes too late, because a viewer was faster, is

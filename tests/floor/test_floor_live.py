@@ -104,7 +104,7 @@ def test_none_outlives_a_demonstration_that_is_killed(tmp_path: Path) -> None:
         "import sys, time; from pathlib import Path;"
         "from controller.demo.processes import Child, Children;"
         "c = Children();"
-        "c.start(Child('s', lambda: ['sim', '--run', sys.argv[1]], Path(sys.argv[1] + '.log')));"
+        "c.start(Child('s', ('sim', '--run', sys.argv[1]), Path(sys.argv[1] + '.log')));"
         "time.sleep(600)"
     )
     folder = tmp_path / "d"
