@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from controller.demo.floor import Wishes, play
+from controller.demo.floor import FloorOptions, play
 from controller.demo.screen import screen_possible
 from controller.demo.setup import TABLES
 from record.arguments import Arguments
@@ -51,8 +51,8 @@ def run(argv: list[str]) -> int:
     bounded = options.rounds is not None or options.seconds is not None
     rounds = LINES_ROUNDS if unseen and not bounded else options.rounds or 0
     seconds = options.seconds or (LINES_SECONDS if unseen else 0)
-    wishes = Wishes(
+    chosen = FloorOptions(
         Path(options.folder), tables, rounds, seconds, options.players, options.pace,
         bots=not options.no_staff,
     )  # fmt: skip
-    return play(wishes, sys.stdout)
+    return play(chosen, sys.stdout)

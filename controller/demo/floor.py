@@ -29,7 +29,7 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class FloorOptions:
     folder: Path
     tables: tuple[str, ...]
     rounds: int
@@ -48,13 +48,12 @@ class Stopped(Exception):
 class Running:
     """One demonstration from start to end."""
 
-    def __init__(self, wishes: Wishes) -> None:
-        self._wishes = wishes
-        self.folder = FloorFolder(wishes.folder, wishes.tables)
+    def __init__(self, options: FloorOptions) -> None:
+        self._options = options
+        self.folder = FloorFolder(options.folder, options.tables)
         self.sources = Sources(self.folder)
         self._children = Children()
         self._began_s = time.monotonic()
-        self._said = ""
         self._asked = False
         self._wake, self._ring = os.pipe()
         os.set_blocking(self._ring, False)
@@ -90,9 +89,9 @@ class Running:
         for name, game in home.tables.items():
             self._start(
                 f"{name} devices", "sim", "--game", game, "--run", str(home.table(name)),
-                "--random", "0", "--players", str(self._wishes.players),
-                "--pace", str(self._wishes.pace), "--seed", "*", "--link-elsewhere",
-                *(() if self._wishes.bots else ("--no-supervisor",)),
+                "--random", "0", "--players", str(self._options.players),
+                "--pace", str(self._options.pace), "--seed", "*", "--link-elsewhere",
+                *(() if self._options.bots else ("--no-supervisor",)),
             )  # fmt: skip
         self._until(self.sources.leads, "the link server to lead")
         for name in home.tables:
@@ -121,7 +120,7 @@ class Running:
     def turn(self) -> list[Note]:
         """Look at everything and do what is due; what is new."""
         fresh = self._look_after_children() + self.sources.look()
-        if self._wishes.bots:
+        if self._options.bots:
             for one, _ in self.sources.due():
                 if one.at_ms <= now_ms():
                     self.sources.order(one)
@@ -135,17 +134,17 @@ class Running:
 
     @property
     def enough(self) -> bool:
-        wishes, sources = self._wishes, self.sources
-        if wishes.rounds == 0:
+        options, sources = self._options, self.sources
+        if options.rounds == 0:
             return False
         linked = [table.name for table in sources.tables if table.progressive]
-        return all(sources.settled[name] >= wishes.rounds for name in wishes.tables) and all(
+        return all(sources.settled[name] >= options.rounds for name in options.tables) and all(
             sources.contributed[name] for name in linked
         )
 
     @property
     def late(self) -> bool:
-        limit = self._wishes.seconds
+        limit = self._options.seconds
         return limit > 0 and time.monotonic() - self._began_s > limit
 
     def floor(self, ending: str = "") -> Floor:
@@ -154,11 +153,11 @@ class Running:
         waiting = [
             pending(
                 one, award, now_ms(), command=command(), config=config, passwords=secrets_of,
-                bots=self._wishes.bots,
+                bots=self._options.bots,
             )
             for one, award in sources.due()
         ]  # fmt: skip
-        run = shown(self.folder.table(self._wishes.tables[-1]))
+        run = shown(self.folder.table(self._options.tables[-1]))
         return Floor(
             TITLE,
             sources.server,
@@ -217,9 +216,9 @@ def command() -> str:
 # --- on a screen, or line by line ----------------------------------------------------------------
 
 
-def play(wishes: Wishes, out: TextIO) -> int:
+def play(options: FloorOptions, out: TextIO) -> int:
     try:
-        running = Running(wishes)
+        running = Running(options)
         with _one_at_a_time(running.folder.folder):
             running.listen()
             return _play(running, out)
@@ -227,7 +226,7 @@ def play(wishes: Wishes, out: TextIO) -> int:
         print(f"underfelt demo floor: {error}", file=sys.stderr)
         return TROUBLE
     except BlockingIOError:
-        where = shown(wishes.folder.absolute())
+        where = shown(options.folder.absolute())
         print(f"underfelt demo floor: {where}: another demonstration runs here", file=sys.stderr)
         return os.EX_TEMPFAIL
 
