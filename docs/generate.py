@@ -23,9 +23,11 @@ from docs import menu_page
 from docs.faults import catalogue, faults_page
 from docs.link_schema import link_schema
 from docs.manual import completion, manual
+from docs.package_map import picture
 from docs.picture import terminal
 from docs.shell_verbs import shell_page
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
+from tests.trace.card import first_card
 
 NOTE = "<!-- Printed from the code by `make docs`; do not edit. -->\n\n"
 
@@ -239,6 +241,22 @@ def floor() -> str:
     return terminal("make demo", text.rstrip("\n").split("\n"))
 
 
+def architecture() -> str:
+    """The page as it is, with the parts between its marks printed anew."""
+    text = (Path(ROOT) / "docs/architecture.md").read_text("utf-8")
+    trace = first_card()
+    files = "".join(f"{at}. `{file}`\n" for at, file in enumerate(trace.files, 1))
+    said = (
+        f"{sum(trace.calls.values())} calls of {trace.functions} functions in {len(trace.files)} "
+        "files, from the bytes of the frame to the last order.\n`step`, the encoding, the append, "
+        "the sync and the hand-over to the writer each happen once\n(`tests/trace/`).\n\n"
+    )
+    mark = "<!-- {} of the card's path, printed by `make docs` -->\n"
+    begin, end = mark.format("begin"), mark.format("end")
+    head, _, rest = text.partition(begin)
+    return f"{head}{begin}\n{said}{files}\n{end}{rest.partition(end)[2]}"
+
+
 @cache
 def pages() -> dict[str, str]:
     return {
@@ -249,6 +267,8 @@ def pages() -> dict[str, str]:
         "docs/rules/settings.md": settings(),
         "docs/settled-round.svg": settled_round(),
         "docs/floor.svg": floor(),
+        "docs/packages.svg": picture(),
+        "docs/architecture.md": architecture(),
         "docs/protocols/link.schema.json": link_schema(),
         "docs/operations/shell.md": shell_page(),
         "docs/protocols/faults.md": faults_page(),

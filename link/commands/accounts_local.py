@@ -21,7 +21,7 @@ from link.ledger.ledger import Ledger
 from link.ledger.orders import MACHINE, SERVER, Found, Founded
 from link.registry import Stamp
 from link.rows import AccountRow, Saved
-from link.staff import upgrade
+from link.server.staff_orders import upgrade
 from link.store import open_store
 from link.store.base import SqlStore
 from link.store.errors import StoreError

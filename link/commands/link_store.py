@@ -23,7 +23,7 @@ from link.ledger.state import Sign
 from link.registry import Stamp
 from link.rows import AccountRow, Group, Saved
 from link.server.orders import for_the_record
-from link.staff import Register, adoption
+from link.server.staff_orders import Register, adoption
 from link.store import open_store
 from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup

@@ -28,7 +28,7 @@ from link.server.bridge import Answer, Bridge
 from link.server.log import Log
 from link.server.office import WRONG
 from link.server.orders import read_order
-from link.staff import adoption
+from link.server.staff_orders import adoption
 from record.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20

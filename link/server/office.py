@@ -21,7 +21,7 @@ from link.rows import AccountRow, EventRow, Group, KeyRow, Saved
 from link.server import orders
 from link.server.floor import Floor
 from link.server.gate import Gate
-from link.staff import Register, upgrade
+from link.server.staff_orders import Register, upgrade
 
 WRONG: Final = "wrong name or password, or the account is disabled"
 Signers = tuple[tuple[str, SigningKey], ...]

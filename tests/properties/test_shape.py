@@ -92,7 +92,7 @@ def test_no_message_of_the_decoder_is_passed_on_as_it_is() -> None:
         "link/ledger/equal_cost.py",
         "link/ledger/parameters.py",
         "link/reports/par.py",
-        "link/staff.py",
+        "link/server/staff_orders.py",
         "link/store/backup.py",
         "record/link/outbox.py",
         "record/shape.py",

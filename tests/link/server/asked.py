@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from link.ledger.orders import Note
 from link.server.control import LISTS
-from link.staff import adoption
+from link.server.staff_orders import adoption
 from tests.link.people import PASSWORD, account
 from tests.link.server.house import Live
 

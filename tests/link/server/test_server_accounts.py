@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from link.server.means import SystemClock
-from link.staff import Register
+from link.server.staff_orders import Register
 from link.store import open_store
 from tests.link.people import PASSWORD, made, request
 from tests.link.server.house import House, Live

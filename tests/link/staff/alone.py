@@ -27,7 +27,7 @@ from link.server.gate import Gate
 from link.server.log import Log
 from link.server.office import Office
 from link.server.service import Service
-from link.staff import Register
+from link.server.staff_orders import Register
 from tests.link.ledger.support import Floor
 
 STAFF = {

@@ -20,7 +20,7 @@ from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER
 from link.rows import AccountRow
 from link.server.control import ask
-from link.staff import Register
+from link.server.staff_orders import Register
 from link.store import open_store
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live

@@ -15,7 +15,7 @@ from link.ledger.ledger import Ledger
 from link.ledger.orders import Approve, Note, Order, Pay, Person, Verify
 from link.rows import Group
 from link.server import orders
-from link.staff import Register
+from link.server.staff_orders import Register
 from link.store import open_store
 from tests.link.people import PASSWORD, account, request, signed_with
 from tests.link.server.house import House, pool
