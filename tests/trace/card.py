@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from controller.rules.engine.state import Phase
 from drivers.orders import Order
-from drivers.readings import CardRead
+from drivers.readings import CardRead, Reading
 from hw_sim.scenario import find, load
 from tests.crash.table import CrashTable
 
@@ -73,7 +73,7 @@ class TracedTable(CrashTable):
         if self._found:
             self.trace = trial
 
-    def _reading(self, reading: object) -> None:
+    def _reading(self, reading: Reading) -> None:
         if isinstance(reading, CardRead):
             self._found = True
         super()._reading(reading)
