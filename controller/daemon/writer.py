@@ -165,7 +165,7 @@ class Writer:
                 effects += self._outbox(orders, now_us)
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
-        if self.table_log.standing_due:
+        if self.table_log.snapshot_due:
             self.table_log.stand()
         self._end_count_up()
         self._sync()

@@ -61,8 +61,8 @@ def bodies_of(before: TableState, after: TableState, effects: Iterable[fx.Effect
             case _:
                 pass
     if after.history is not before.history:
-        known = {archive.round_no: archive.standing for archive in before.history}
-        changed = (a for a in after.history if known.get(a.round_no) != a.standing)
+        known = {archive.round_no: archive.current for archive in before.history}
+        changed = (a for a in after.history if known.get(a.round_no) != a.current)
         found += [_played(after.rules.book, archive) for archive in changed]
     return found
 
@@ -73,7 +73,7 @@ def _wagers(state: TableState, cents: Iterable[tuple[int, int]]) -> tuple[Wager,
 
 
 def _played(book: Book, archive: Archive) -> RoundPlayed:
-    record, result = archive.standing
+    record, result = archive.current
     body = RoundPlayed(archive.round_no, record, result, fixed_awards(book, result))
     wrong = fault(record) or fault(result)
     if len(encode_body(body)) <= MOST_BYTES and wrong is None:

@@ -128,7 +128,7 @@ class TableLog:
                 self.memory.round_at(round_number(body), seq)
 
     @property
-    def standing_due(self) -> bool:
+    def snapshot_due(self) -> bool:
         return self.memory.facts >= STAND_AFTER and self.may_stand
 
     @property

@@ -33,7 +33,7 @@ class Compared:
 def compare(timeline: Timeline) -> Compared:
     if timeline.archive is None:
         return Compared((), ())
-    record, result = timeline.archive.standing
+    record, result = timeline.archive.current
     lines = [f"round {timeline.round_no}: {ending(record, result)}", *_table(result)]
     if clauses := ", ".join(result["clauses"]):
         lines.append(f"clauses: {clauses}")
@@ -46,7 +46,7 @@ def compare(timeline: Timeline) -> Compared:
     if timeline.again is None:
         differences.append("the replay did not get to the end of the round")
     else:
-        differences += _against("replay", result, timeline.again.standing[1])
+        differences += _against("replay", result, timeline.again.current[1])
         if timeline.again != timeline.archive and not differences:
             differences.append("replay: the record or its corrections are others")
     if timeline.diverged is not None:

@@ -118,7 +118,7 @@ class Timeline:
     def status(self) -> str:
         if self.archive is None:
             return "under way"
-        return ending(*self.archive.standing)
+        return ending(*self.archive.current)
 
 
 class _Group(NamedTuple):

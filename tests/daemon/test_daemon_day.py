@@ -53,7 +53,7 @@ def test_the_day_is_what_the_rounds_were(game: str, device: str, seed: int) -> N
     assert day.rounds.settled + day.rounds.void + day.rounds.held == len(history)
     assert day.rounds.void == sum(ending(a.record, a.result) == "void" for a in history)
     assert day.hands.played + day.hands.void <= sum(len(a.result["seats"]) for a in history)
-    nets = [a.standing[1]["house_net"] for a in history]
+    nets = [a.current[1]["house_net"] for a in history]
     if None not in nets:
         assert fold.total(day).house_net + live.state.carried == sum(nets)
     for one in day.wagers.values():

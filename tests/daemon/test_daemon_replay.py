@@ -261,9 +261,9 @@ def test_a_table_is_written_down_between_rounds_only() -> None:
     with pytest.raises(ValueError, match="between rounds"):
         table_log.stand()
     table_log.memory.state = opening.state()
-    assert not table_log.standing_due
+    assert not table_log.snapshot_due
     table_log.memory.facts = STAND_AFTER
-    assert table_log.standing_due
+    assert table_log.snapshot_due
 
 
 def test_rules_come_back_with_the_settings_they_were_made_from() -> None:

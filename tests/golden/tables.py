@@ -157,7 +157,7 @@ class Mischief(Chaos):
     def _write(table_log: TableLog, fact: f.Fact, effects: tuple[fx.Effect, ...]) -> None:
         if not any(isinstance(effect, fx.Refused) for effect in effects):
             table_log.apply(fact, None)
-            if table_log.standing_due:
+            if table_log.snapshot_due:
                 table_log.stand()
 
 

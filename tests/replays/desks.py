@@ -111,7 +111,7 @@ def desk_rounds(game: str, device: str, seed: int, rounds: int) -> Journalled:
     desk.play_rounds(made, rng, list(croupier.deck), rounds)
     for archive in made.state.history:
         paper.witness.results[archive.round_no] = archive.result
-        paper.witness.standing[archive.round_no] = archive.standing[1]
+        paper.witness.standing[archive.round_no] = archive.current[1]
     found = Journalled(
         f"desk {game} {device} {seed}", game, list(paper.rows), cards(), paper.witness
     )

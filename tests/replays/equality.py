@@ -42,7 +42,7 @@ def _against(timeline: Timeline, witness: Witness) -> list[str]:
     if timeline.again is None:
         return [*found, "never closed"]
     found += _amounts(witness.results[number], timeline.again.result)
-    found += _amounts(witness.standing[number], timeline.again.standing[1])
+    found += _amounts(witness.standing[number], timeline.again.current[1])
     if timeline.final_digest != witness.digests[number]:
         found.append(f"state {timeline.final_digest}, it was {witness.digests[number]}")
     return found + _displays(timeline, witness)

@@ -121,7 +121,7 @@ class People(CrashTable):
     def journalled(self, name: str) -> Journalled:
         records = list(self.journal.records())
         for archive in self.writer.core.state.history:
-            self.witness.standing[archive.round_no] = archive.standing[1]
+            self.witness.standing[archive.round_no] = archive.current[1]
         sealer = CardSealer(CRASH_KEY, self.journal.journal_id)
         made = Journalled(name, self.scenario.game, records, sealer, self.witness)
         state = self.writer.core.state

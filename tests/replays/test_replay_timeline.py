@@ -274,7 +274,7 @@ def corrected() -> list[Row]:
     made = desk_rounds("MBS3", "shoe", 3, 1)
     assert made.desk is not None
     core = made.desk.hand.table.core
-    result = made.desk.state.history[-1].standing[1]
+    result = made.desk.state.history[-1].current[1]
     seat = next(r for r in result["seats"] if r["net"] is not None)
     for what in (
         f.DisputeRaised(seat["seat"], "the player says flush"),

@@ -228,7 +228,7 @@ async def one_round(reach: Reach, number: int | None) -> dict[str, Any]:
     if isinstance(archive, Refused):
         raise archive
     if archive is not None:
-        record, result = archive.standing
+        record, result = archive.current
         return told_round(archive.round_no, record, result, corrected=bool(archive.corrections))
     if number is None:
         raise Refused(NOT_FOUND, "no round is closed yet")

@@ -113,7 +113,7 @@ def _mis_pay(state: TableState, what: f.PayCorrected) -> tuple[int, int]:
     if what.round_no not in kept:
         raise Refusal(f"round {what.round_no} is not among the rounds kept here", clause)
     archive = state.history[kept[what.round_no]]
-    rows = [row for row in archive.standing[1]["seats"] if row["seat"] == what.seat]
+    rows = [row for row in archive.current[1]["seats"] if row["seat"] == what.seat]
     if not rows or rows[0]["net"] is None:
         raise Refusal(f"round {what.round_no} settled nothing at seat {what.seat}", clause)
     difference = _due(rows[0]) - what.paid_cents
@@ -191,9 +191,9 @@ def _recounted(state: TableState, what: f.CountFound) -> tuple[Any, Any]:
     row: dict[str, Any] = {"type": "community_count", "count": what.count, "players_handled": True}
     if what.seat is not None:
         row |= {"type": "player_card_count", "seat": what.seat}
-    standing = state.history[-1].standing[0]
-    played = standing["round"]
-    record = {**standing, "round": {**played, "events": [*played["events"], row]}}
+    record = state.history[-1].current[0]
+    played = record["round"]
+    record = {**record, "round": {**played, "events": [*played["events"], row]}}
     try:
         return record, settle(decode_record(record))
     except RecordError as error:
@@ -246,7 +246,7 @@ def _status(row: Any) -> object:
 
 def _differences(archive: Archive, result: Any) -> list[tuple[int, int]]:
     """Seat by seat, what a new settlement adds to what was handed out."""
-    before = {row["seat"]: row["net"] for row in archive.standing[1]["seats"]}
+    before = {row["seat"]: row["net"] for row in archive.current[1]["seats"]}
     nets = [(row["seat"], row["net"]) for row in result["seats"]]
     return [
         (seat, net - before[seat])

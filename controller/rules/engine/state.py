@@ -145,7 +145,7 @@ class Archive:
     """Record and result as a later fact left them; None while the round stands as closed."""
 
     @property
-    def standing(self) -> tuple[Any, Any]:
+    def current(self) -> tuple[Any, Any]:
         """The record and result that count now."""
         return self.ruled_anew or (self.record, self.result)
 

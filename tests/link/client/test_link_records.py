@@ -81,7 +81,7 @@ def test_every_round_is_told_and_replayed_byte_for_byte(game: str, device: str) 
         assert desk.table_log.memory.sent == len(events)
         rounds = {e.body.round: e.body for e in events if isinstance(e.body, RoundPlayed)}
         assert {n: (b.record, b.result) for n, b in rounds.items()} == {
-            archive.round_no: archive.standing for archive in desk.state.history
+            archive.round_no: archive.current for archive in desk.state.history
         }
         for event in events:
             assert from_table(encode(event)) == event
