@@ -244,7 +244,7 @@ def _stale(f: Faults, a: list[str]) -> None:
 def _brownout(f: Faults, a: list[str]) -> None:
     address = f.board_faults(a[0])
     if a[0] == "acceptors" and f.table.acceptors is not None:
-        f.table.acceptors.power_up()  # one supply: the acceptors start anew with their board
+        f.table.acceptors.power_up()  # one supply: the acceptors restart with their board
     else:
         f.table.bus.boards[address].power_cycle()
 

@@ -71,7 +71,7 @@ class PtyPort:
         self.lost_bytes += len(data) - sent
 
     def hang_up(self) -> None:
-        """The cable is pulled: the name goes, and whoever has it open reads the end."""
+        """The cable is pulled: the name goes, and a process that has it open reads the end."""
         if self._master < 0:
             return
         self._loop.remove_reader(self._master)

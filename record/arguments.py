@@ -18,7 +18,7 @@ class Arguments(argparse.ArgumentParser):
     """``epilog`` is printed line by line as it is: examples and exit codes."""
 
     declared: Callable[[Arguments], None] | None = None
-    """For whoever prints the manual: called with each parser instead of reading arguments."""
+    """For the printer of the manual: called with each parser instead of reading arguments."""
 
     def __init__(self, prog: str, description: str = "", epilog: str = "", **more: Any) -> None:
         super().__init__(

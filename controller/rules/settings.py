@@ -312,7 +312,7 @@ class TableSettings:
         choice("allowed", "not_allowed"),
         ("MBS3", "PP6", "MEGA"),
         "one player at several seats; not_allowed: chips of one seat that come down at another are "
-        "told (NSW: never allowed)",
+        "reported (NSW: never allowed)",
     )
     rapid_fire: bool = setting(False, flag, ("RICO",), "offer Rapid Fire")
     hedge: bool = setting(False, flag, ("RICO",), "offer HedgeBet")
@@ -320,7 +320,7 @@ class TableSettings:
         "one_button",
         choice("one_button", "per_seat", "automatic"),
         LIR,
-        "how the players' handling of their cards is told",
+        "how the dealer reports that players handled their cards",
     )
     wager_unit: int = setting(1, at_least(1), ("NSW",), "unit in which wagers go above the minimum")
     shuffle_required: bool = setting(True, flag, ALL, "a shuffle before every round")

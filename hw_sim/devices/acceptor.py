@@ -79,7 +79,7 @@ class Acceptors:
         return self._each[seat].throat is not Throat.EMPTY
 
     def power_up(self) -> None:
-        """They share a supply with their expander: all start anew, chips stay where they are."""
+        """They share a supply with their expander: all restart, chips stay where they are."""
         for seat, one in self._each.items():
             one.cancel()
             one.armed = one.acknowledged = one.enabled = False

@@ -96,7 +96,7 @@ class AlphaSign:
         self.address = ALL_SIGNS
         self.files: dict[int, File] = {}
         self.blanked = 0
-        """How often what is shown was wiped or started anew."""
+        """How often what is shown was wiped or restarted."""
         self.dropped = 0
         """Frames that were broken off or wrong."""
         self.hurried = 0

@@ -161,7 +161,7 @@ class Shoe(CardDevice):
         return partial(self._say_card, card, 2, self._rng.randint(30, 59))
 
     def _jam_struck(self) -> None:
-        self.came_out = []  # whoever clears the jam takes the cards away
+        self.came_out = []  # the person who clears the jam takes the cards away
 
     # --- events --------------------------------------------------------------------------------
 

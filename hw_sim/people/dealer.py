@@ -268,7 +268,7 @@ class Dealer:
         """What the prompt asks to be declared: checked, shuffled, cut, turned, compared."""
         self.look_at_deck()
         if code == "31":
-            self.lost = []  # whoever checks a deck makes it complete
+            self.lost = []  # the person who checks a deck completes it
         if code == "36":
             yield from self.load()
         self.middle_turned = self.middle_turned or code == "25"

@@ -28,7 +28,7 @@ CHIP_TRIES: Final = 3
 
 
 class Link(Protocol):
-    """Whoever plays the progressive link and the scripted selector for this table."""
+    """Plays the progressive link and the scripted selector for this table."""
 
     def meter(self, amount_cents: int) -> None: ...
 

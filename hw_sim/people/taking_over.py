@@ -2,7 +2,7 @@
 
 The computer still has the round that was under way; its chips and cards are gone. Nobody can play
 it to its end, so the supervisor declares it void, as a house does after a power cut that emptied
-the table. Where bets are still open the cards are loaded anew and the players bet again.
+the table. Where bets are still open the cards are loaded again and the players bet again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One message holds all percentage claims of a round. It is locked at once, or where a tie may still
 come, together with the others of its time (``ties``). A lock is one step: amounts from the ledger
-as it stands, money set aside, the level begun anew; the other tables play on.
+as it stands, money set aside, the level reset; the other tables play on.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _lock_level(state: State, level: Level, messages: list[Message]) -> None:
 
 
 def _settle(state: State, level: Level, messages: list[Message], jackpot_cents: int) -> None:
-    """Each round's claims on ``jackpot_cents``, together: one reset, whoever takes all."""
+    """Each round's claims on ``jackpot_cents``, together: one reset, even if several take all."""
     terms, reset_cents = level.terms, level.coming.reset_cents
     later: list[tuple[Held, int]] = []
     resetting: list[Held] = []

@@ -232,7 +232,7 @@ def _out(state: State, level: Level, account: str, units: int, generation: int) 
     if not gone:
         return
     state.move(level, DEFICIT, WAGERS, gone, "reversal after a win")
-    # Whoever has that money settles this if he gives it back one day.
+    # The award that took the money settles this if it is ever given back.
     if account != DISPLAY:
         for reset in reversed(held.resets):
             lent = min(gone, getattr(reset, account, 0) - reset.lent.get(account, 0))

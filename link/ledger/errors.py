@@ -12,7 +12,7 @@ class PoolError(ValueError):
 
 
 class LedgerBroken(AssertionError):
-    """An invariant does not hold: our bug or damaged rows. The process stops, nothing is told."""
+    """An invariant does not hold: our bug or damaged rows. The process stops without answering."""
 
     def __init__(self, invariant: str, text: str) -> None:
         super().__init__(f"{invariant}: {text}")

@@ -118,7 +118,7 @@ class Ledger:
             self._given(order, (SERVER,), at_ms)
 
     def _select(self, at_ms: int) -> list[Reply]:
-        """Magic card and lucky player for whoever asked."""
+        """Magic card and lucky player for the table that asked."""
         replies: list[Reply] = []
         while self.state.unselected:
             if self._chance is None:
@@ -434,7 +434,7 @@ class Ledger:
         return replies
 
     def replay(self, row: EventRow) -> list[Reply]:
-        """Apply a stored row again. Nothing is decided anew: what the server or the clock ordered
+        """Apply a stored row again. Nothing is decided again: what the server or the clock ordered
         then stands among the rows."""
         if not row.table:
             given = _given.decode(row.body)

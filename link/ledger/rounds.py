@@ -156,7 +156,7 @@ class RoundBook(Row):
 
 
 class Selection(FixedRow, frozen=True):
-    """What the server drew for a round, as it is told."""
+    """What the server drew for a round, as the table receives it."""
 
     round: int
     digest: str

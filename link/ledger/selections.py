@@ -23,7 +23,7 @@ MOST_SEATS: Final = 7
 
 
 def want(state: State, journal: Journal, body: SelectionWanted) -> list[Reply]:
-    """Remember what was asked; what is drawn already is told again."""
+    """Remember what was asked; repeat what is drawn already."""
     number = body.round
     known = journal.selection
     if known is not None and number <= known.round:

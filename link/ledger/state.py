@@ -108,7 +108,7 @@ class Journal:
         self.selection: Selection | None = None
         self.witness = NO_WITNESS
         """The head before the last hello, until the table has told its hash again. Not stored: the
-        next hello asks anew."""
+        next hello asks again."""
         self.wanted: SelectionWanted | None = None
         """Answered before the group ends: never stored."""
 
@@ -148,7 +148,7 @@ class PoolState:
 
     Contributions that fit everywhere are counted here in cents (``came``, ``count``) and spread
     over the levels at ``settle``, before anything else looks at them; ``room`` is how many fit,
-    below 0 if that must be found anew.
+    below 0 if that must be looked up again.
     """
 
     __slots__ = (

@@ -60,7 +60,7 @@ def _head(section: Section) -> list[str]:
 
 
 def _cell(value: str | int | None) -> str | int | None:
-    """A text that a spreadsheet would take for a formula is told that it is text."""
+    """Mark a text that a spreadsheet would take for a formula as text."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@"):
         return f"'{value}"
     return value

@@ -96,7 +96,7 @@ class SqlStore(ABC):
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator[None]:
-        """All or nothing; whatever goes wrong in it, what is remembered is read anew."""
+        """All or nothing; whatever goes wrong in it, what is remembered is read again."""
         try:
             with self._mapped():
                 self._begin(snapshot=snapshot)

@@ -97,7 +97,7 @@ class Store(Protocol):
         new epoch at once: its name must be its own."""
 
     def renew(self, epoch: int) -> None:
-        """Begin the lease anew; ``Fenced`` if the epoch is not the leader's."""
+        """Renew the lease; ``Fenced`` if the epoch is not the leader's."""
 
     def resign(self, epoch: int) -> None:
         """End the lease now, so that another may lead at once. Nothing if somebody else leads."""

@@ -135,7 +135,7 @@ class PostgresStore(SqlStore):
         try:
             db = self._reached()
         except psycopg.Error as error:
-            # Every host was tried: whoever asks again does so in his own time.
+            # Every host was tried: when to retry is the caller's decision.
             raise Failed(self.place, f"no connection: {_line(error)}") from error
         try:
             self._prepare(db)
@@ -307,7 +307,7 @@ class PostgresStore(SqlStore):
             self._still_waited_for(db)
 
     def _still_waited_for(self, db: Bounded) -> None:
-        """Whoever empties the list releases the commits that wait: they are answered, and are on
+        """Emptying the list releases the commits that wait: they are answered, and are on
         one machine. So the list counts as it is after the answer."""
         try:
             row = db.execute("SHOW synchronous_standby_names").fetchone()

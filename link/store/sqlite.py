@@ -94,7 +94,7 @@ class SqliteStore(SqlStore):
             self._db = self._connect()
             self._read_schema()
             if not self._read_only:
-                # A log that begins anew has nothing torn in it, now or at the next start.
+                # A log that starts again has nothing torn in it, now or at the next start.
                 self._checkpoint("TRUNCATE")
         except BaseException:
             self.close()
@@ -274,7 +274,7 @@ class SqliteStore(SqlStore):
         return epoch
 
     def _predecessor_is_gone(self) -> bool:
-        """Whoever led before had the lock that this process has now."""
+        """The leader before had the lock that this process has now."""
         return self._first_lead
 
     def commit(self, group: Group) -> None:

@@ -65,7 +65,7 @@ class Journal:
     repaired: int
     """Bytes of a torn write that were cut off at this opening."""
     keep_from_seq: int | None
-    """Retention never removes this record or a later one: set by whoever still needs them."""
+    """Retention never removes this record or a later one: set by its reader."""
 
     def __init__(self, workshop: Workshop, lock: int, retention_days: int | None) -> None:
         self._workshop, self._lock = workshop, lock

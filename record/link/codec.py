@@ -148,7 +148,7 @@ def body_of(text: bytes) -> AnyBody:
 
 def offered(frame: bytes) -> tuple[int, ...]:
     """The versions that a ``Hello`` offers, whatever else its own version has put into it; none if
-    it is no ``Hello``. So a table that is too new is told so, and not that it talks nonsense."""
+    it is no ``Hello``. So a table that is too new learns that, instead of "invalid message"."""
     try:
         return _decode(_offer, frame).versions
     except WireError:

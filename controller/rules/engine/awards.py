@@ -17,7 +17,7 @@ from controller.rules.money import format_cents
 
 PROGRESSIVE = "progressive"
 KEPT_AWARDS = 50
-"""Rounds for which an award that ended is remembered: whatever is told again changes nothing."""
+"""Rounds for which an award that ended is remembered: a repeated message changes nothing."""
 ASK_AGAIN = ("resume", "void")
 ONLY_VOID = ("void",)
 JACKPOT = "jackpot"
@@ -88,7 +88,7 @@ def two_amounts(seat: int, locked: int, settled: int | None) -> str:
 
 
 def revalued(state: TableState, result: Any) -> Step:
-    """After a claim has gone: a share may have depended on it, and the server counts anew as we do.
+    """After a claim has gone: a share may have depended on it, and the server recounts as we do.
 
     Until it has said so the seat waits; one that was paid already needs a person.
     """

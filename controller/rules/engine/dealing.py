@@ -139,7 +139,7 @@ def _other_deck(state: TableState, what: f.CardDrawn | f.PacketDispensed) -> str
 
 def _seen_twice(state: TableState, cards: tuple[HiddenCard, ...], fact: f.Fact) -> bool:
     """What the device tells is compared with all that is out; a card that a person names is not,
-    or whoever names one learns whether it lies closed (``open_twice`` looks when it is opened)."""
+    or naming one reveals whether it is face down (``open_twice`` looks when it is opened)."""
     seen = list(state.drawn) if isinstance(fact.by, f.Measured) else []
     for card in cards:
         if card in seen:
@@ -242,7 +242,7 @@ def spot_declared(state: TableState, what: f.WagerDeclared, fact: f.Fact) -> Ste
 
 
 def _paid_on_the_spot(state: TableState, what: f.WagerRead, stake: int) -> tuple[fx.Effect, ...]:
-    """Chips added to an open hand are its pay-out: too little or too much is told (AMB-S05)."""
+    """Chips added to an open hand are its pay-out: too little or too much is reported (AMB-S05)."""
     stake += (state.seats[what.seat].late or {}).get(what.spot, 0)
     row = next(r for r in settled_so_far(state)["seats"] if r["seat"] == what.seat)
     due, paid = row["wagers"].get(what.spot, {}).get("win"), what.cents - stake

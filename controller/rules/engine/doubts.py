@@ -1,6 +1,6 @@
 """Cards in doubt in words: what the card device said, where, and how many cards it concerns.
 
-Nothing here depends on a card: position and number are all that is told.
+Nothing here depends on a card: it reveals position and number only.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def begin_settlement(state: TableState) -> Step:
 
 
 def judged_again(state: TableState, voided: tuple[int, ...]) -> Step:
-    """An irregularity while hands are opened and paid: the round is ruled on anew.
+    """An irregularity while hands are opened and paid: the round is ruled on again.
 
     A void hand claims nothing, and if it was the last closed one the round is complete.
     """
