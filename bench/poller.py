@@ -26,7 +26,6 @@ from typing import Any, Final
 import serial
 from gpiozero import DigitalInputDevice
 
-from controller.daemon.notify import Notifier
 from drivers.alpha import codec as alpha
 from drivers.alpha.driver import READ_US, STX_PAUSE_US, AlphaDriver
 from drivers.base import BusOp, Fault, LineSettings, ReadBlock, ReadByte, WriteBlock, WriteByte
@@ -50,6 +49,7 @@ from drivers.mcp23017.driver import INPUT_PERIOD_US, OUTPUT_PERIOD_US
 from drivers.transport.gpio import SAMPLE_S
 from drivers.transport.hub import SUPPLY_S
 from drivers.transport.i2c import dotted
+from record.kit.notify import Notifier
 
 ANSWER_S: Final = 0.5
 SILENCE_S: Final = SILENCE_US / 1e6

@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from record.terminal import guarded
+from record.kit.terminal import guarded
 
 COMMANDS: Final = {
     "settle": ("controller.commands.settle", "settle a finished or interrupted round"),
@@ -92,7 +92,7 @@ def _main(arguments: list[str]) -> int:
         return os.EX_OK
     command = COMMANDS.get(arguments[0])
     if command is None:
-        from record.words import did_you_mean
+        from record.kit.words import did_you_mean
 
         said = did_you_mean(arguments[0], COMMANDS, "commands:")
         print(f"underfelt: no command {arguments[0]!r}; {said}", file=sys.stderr)

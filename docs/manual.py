@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from controller.cli import COMMANDS, EXAMPLES
 from hw_sim.main import parser as sim_parser
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 
 SECTION: Final = 1
 TITLE: Final = "Underfelt"

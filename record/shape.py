@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from record.outside import printable
+from record.kit.outside import printable
 
 _PATH: Final = re.compile(r"`(\$[^`]*)`$")
 _STEP: Final = re.compile(r"\.(\w+)|\[(\d+)\]|\[(\.\.\.)\]|\[(\"(?:[^\"\\]|\\.)*\")\]")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import ConfigError, TableConfig, load
+from controller.config import TableConfig, load
 from controller.rules.hands import Hand
 from controller.rules.settings import ALL, Settings, TableSettings
+from record.kit.config import ConfigError
 
 MEGA = """
 game = "MEGA"

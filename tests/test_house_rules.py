@@ -15,8 +15,8 @@ STANDARD = frozenset(sys.stdlib_module_names)
 
 # Package to what it may import besides the standard library; the longest prefix counts.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "controller.rules": ("controller.rules",),
-    "controller.math": ("controller.math", "controller.rules", "numpy"),
+    "controller.rules": ("controller.rules", "record.kit.money", "record.kit.words"),
+    "controller.math": ("controller.math", "controller.rules", "record.kit", "numpy"),
     "controller.commands": ("controller", "record", "msgspec", "numpy"),
     "controller": ("controller", "record", "msgspec"),
     "controller.daemon": ("controller", "record", "drivers", "msgspec", "nacl"),
@@ -36,11 +36,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.history.gamingday",
         "record.rounds",
         "record.shape",
-        "record.words",
+        "record.kit",
         "msgspec",
     ),
     "controller.doctor": ("controller", "record", "drivers", "zmq"),
-    "controller.replay": ("controller", "drivers", "record.rounds", "record.words", "msgspec"),
+    "controller.replay": ("controller", "drivers", "record.rounds", "record.kit", "msgspec"),
     "controller.evidence": ("controller", "record", "drivers"),
     # The one door to the link server's rows: an award has two halves, and a pack needs both.
     "controller.evidence.server": ("controller.evidence", "record", "link", "msgspec"),
@@ -61,8 +61,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.shell": (
         "controller.shell",
         "record.kit",
-        "record.outside",
-        "record.words",
         "record.rounds",
     ),
     "controller.config": (
@@ -71,16 +69,27 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "controller.shell.verbs",
         "controller.table.spots",
         "drivers.layout",
-        "record.words",
+        "record.kit",
     ),
     # Keys are opened here for every command that needs them.
-    "controller.config.keys": ("controller.config", "controller.history", "record.link.keys"),
-    "controller.registers": ("controller.registers", "controller.rules.errors", "nacl"),
-    "controller.registers.staff": ("controller.registers", "controller.rules"),
+    "controller.config.keys": (
+        "controller.config",
+        "controller.history",
+        "record.kit",
+        "record.link.keys",
+    ),
+    "controller.registers": (
+        "controller.registers",
+        "controller.rules.errors",
+        "record.kit",
+        "nacl",
+    ),
+    "controller.registers.staff": ("controller.registers", "controller.rules", "record.kit"),
     "controller.table": (
         "controller.table",
         "controller.history",
         "controller.rules",
+        "record.kit",
         "drivers.base",
         "drivers.orders",
         "drivers.readings",
@@ -193,6 +202,19 @@ def test_the_exit_code_rule_can_fail() -> None:
     assert own_exit_codes(ast.parse("EX_OK: Final = 0")) == {"EX_OK"}
     assert own_exit_codes(ast.parse("from a import EX_OK")) == {"EX_OK"}
     assert own_exit_codes(ast.parse("import os\nos.EX_OK")) == set()
+
+
+WRITES_CENTS = {
+    "record/kit/money.py",
+    "record/verify_evidence.py",  # goes into every evidence pack alone
+    "link/reports/par.py",  # a percentage
+}
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda p: str(p.relative_to(ROOT)))
+def test_one_place_writes_an_amount_as_text(path: Path) -> None:
+    own = path.relative_to(ROOT).as_posix() in WRITES_CENTS
+    assert ("% 100:02" in path.read_text("utf-8")) == own, f"{path}: use record.kit.money"
 
 
 RULES = list(python_files("controller/rules"))

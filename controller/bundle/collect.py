@@ -17,19 +17,19 @@ from typing import Any, Final
 
 from controller.bundle.guard import Guard
 from controller.bundle.redact import frame_row, log_lines, record_row
-from controller.config import ConfigError
 from controller.config.live import LiveConfig, line_kinds, load_live
 from controller.config.options import Secret
 from controller.doctor.examine import examine
 from controller.history.errors import FrameLogError
 from controller.history.framelog import LoggedFrame, read_frames
 from controller.history.identity import opened_body, program_files
-from controller.shell.client import ask
 from record import __version__
 from record.frame_files import FOLDER, FrameFolder
 from record.journal import JournalError
 from record.journal.reader import JournalReader
-from record.words import counted
+from record.kit.config import ConfigError
+from record.kit.lines import ask
+from record.kit.words import counted
 
 RECORDS: Final = 500
 FRAMES: Final = 2_000
@@ -128,8 +128,8 @@ def _configuration(bundle: Bundle, config: LiveConfig) -> None:
 
 def _status(bundle: Bundle, config: LiveConfig) -> None:
     try:
-        status = ask(Path(config.service.socket), "status")
-        counted = ask(Path(config.service.socket), "metrics")
+        status = ask(Path(config.service.socket), {"verb": "status"})
+        counted = ask(Path(config.service.socket), {"verb": "metrics"})
     except (OSError, ValueError) as error:
         bundle.failed("status.json", error, f"no table answers at {config.service.socket}")
         return

@@ -10,9 +10,9 @@ from typing import Final
 
 from controller.bundle.make import CODE, CannotWrite, make, send
 from controller.shell.render.house import bundle as lines_of
-from record.arguments import Arguments, add_config
-from record.outside import printable
-from record.places import TABLE
+from record.kit.arguments import Arguments, add_config
+from record.kit.outside import printable
+from record.kit.places import TABLE
 
 PIPE: Final = "-"
 WIDE: Final = 1000

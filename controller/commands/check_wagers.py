@@ -9,7 +9,7 @@ import sys
 from controller.commands.io import Unreadable, parse_json, read_input
 from controller.rules.errors import RecordError
 from controller.rules.wagers import check_wagers
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 
 
 def run(argv: list[str]) -> int:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -34,63 +32,14 @@ from controller.registers.errors import (
 )
 from controller.registers.keys import load_public, load_secret, make_keys
 from controller.registers.kinds import CHIPS
-from record.arguments import Arguments
-from record.words import did_you_mean
+from record.kit.verbs import Answer, Command, Misuse, Stop, Verb, add_json
 
 MAX_INPUT_BYTES: Final = 128 * MAX_CHIPS
 STATUS_WORDS: Final[dict[str, Status]] = {status.replace(" ", "-"): status for status in STATUSES}
 
-Answer = tuple[int, dict[str, Any], str]
-"""Exit code, the answer for machines, the answer for people."""
-
 
 def now() -> int:
     return int(time.time())
-
-
-def usage() -> str:
-    rows = "\n".join(f"  {name:9} {text}" for name, (_, _, text, _) in VERBS.items())
-    examples = "\n".join(f"  underfelt chips {example}" for *_, example in VERBS.values())
-    return (
-        "usage: underfelt chips VERB [ARGUMENT ...]\n\nThe house's signed chip register.\n\n"
-        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
-    )
-
-
-def run(argv: list[str]) -> int:
-    if not argv or argv[0] in ("-h", "--help"):
-        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return os.EX_OK if argv else os.EX_USAGE
-    if argv[0] not in VERBS:
-        said = did_you_mean(argv[0], VERBS, "verbs:")
-        print(f"underfelt chips: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return os.EX_USAGE
-    declare, act, text, example = VERBS[argv[0]]
-    parser = Arguments(
-        prog=f"underfelt chips {argv[0]}",
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=f"example: underfelt chips {example}",
-    )
-    declare(parser)
-    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
-    arguments = parser.parse_intermixed_args(argv[1:])
-    try:
-        code, row, said = act(parser, arguments)
-    except SignedError as error:
-        for problem in error.problems:
-            print(f"{parser.prog}: {problem}", file=sys.stderr)
-        if arguments.json:
-            _print_json({"ok": False, "problems": [say.problem_json(p) for p in error.problems]})
-        return error.exit_code
-    if arguments.json:
-        _print_json({"ok": code == os.EX_OK, **row})
-    elif said:
-        print(said)
-    return code
-
-
-def _print_json(row: dict[str, Any]) -> None:
-    print(json.dumps(row, indent=2))
 
 
 # --- keygen ------------------------------------------------------------------------------------
@@ -101,7 +50,7 @@ def _declare_keygen(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
 
 
-def _keygen(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _keygen(arguments: argparse.Namespace) -> Answer:
     made = make_keys(CHIPS, Path(arguments.secret), Path(arguments.public))
     row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
     said = f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
@@ -128,7 +77,7 @@ def _declare_import(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _import(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _import(arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.register)
     key = load_secret(CHIPS, Path(arguments.key))
     done = bank.import_batch(
@@ -159,9 +108,9 @@ def _declare_mark(parser: argparse.ArgumentParser) -> None:
 _STATUS_HELP: Final = ", ".join(STATUS_WORDS)
 
 
-def _mark(parser: Arguments, arguments: argparse.Namespace) -> Answer:
+def _mark(arguments: argparse.Namespace) -> Answer:
     if not arguments.uids and not arguments.file:
-        parser.error("which chips? give UIDs or --file LIST")
+        raise Misuse("which chips? give UIDs or --file LIST")
     path = Path(arguments.register)
     key = load_secret(CHIPS, Path(arguments.key))
     uids = [_uid(text) for text in arguments.uids]
@@ -226,7 +175,7 @@ def _declare_show(parser: argparse.ArgumentParser) -> None:
     _declare_pubkey(parser, required=False)
 
 
-def _show(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _show(arguments: argparse.Namespace) -> Answer:
     uid = _uid(arguments.uid)
     (loaded,) = _loaded(arguments, arguments.register)
     chip = ChipRegister(loaded).find(uid_text(uid))
@@ -245,7 +194,7 @@ def _declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at-least", metavar="VERSION", type=int, default=0, help="not older")
 
 
-def _check(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _check(arguments: argparse.Namespace) -> Answer:
     public_key = load_public(CHIPS, Path(arguments.pubkey))
     loaded = bank.audited(Path(arguments.register), public_key, arguments.at_least)
     counted = piles(ChipRegister(loaded))
@@ -264,7 +213,7 @@ def _declare_diff(parser: argparse.ArgumentParser) -> None:
     _declare_pubkey(parser, required=False)
 
 
-def _diff(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _diff(arguments: argparse.Namespace) -> Answer:
     old, new = _loaded(arguments, arguments.old, arguments.new)
     found = difference(old, new, arguments.new)
     row: dict[str, Any] = {
@@ -284,9 +233,9 @@ def _declare_export(parser: argparse.ArgumentParser) -> None:
     _declare_pubkey(parser, required=False)
 
 
-def _export(parser: Arguments, arguments: argparse.Namespace) -> Answer:
+def _export(arguments: argparse.Namespace) -> Answer:
     if arguments.csv and arguments.json:
-        parser.error("--csv or --json, not both")
+        raise Misuse("--csv or --json, not both")
     register = ChipRegister(*_loaded(arguments, arguments.register))
     if arguments.json:
         return os.EX_OK, {"chips": [say.chip_json(chip) for chip in register]}, ""
@@ -313,7 +262,7 @@ def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _roll_out(_: Arguments, arguments: argparse.Namespace) -> Answer:
+def _roll_out(arguments: argparse.Namespace) -> Answer:
     public_key = load_public(CHIPS, Path(arguments.pubkey))
     source, target = Path(arguments.register), Path(arguments.to)
     done = bank.roll_out(source, target, public_key, arguments.approved_by)
@@ -328,56 +277,67 @@ def _roll_out(_: Arguments, arguments: argparse.Namespace) -> Answer:
     return os.EX_OK, row, f"{target}: version {done.version} {said}"
 
 
-Declare = Callable[[argparse.ArgumentParser], None]
-Act = Callable[[Arguments, argparse.Namespace], Answer]
-
-VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
-    "keygen": (
+VERBS: Final = {
+    "keygen": Verb(
         _declare_keygen,
         _keygen,
         "make the house's pair of keys",
         "keygen --secret chips.key --public chips.pub",
     ),
-    "import": (
+    "import": Verb(
         _declare_import,
         _import,
         "add a manufacturer's batch of chips",
         "import house.chips batch-17.csv --key chips.key --by k.lee",
     ),
-    "mark": (
+    "mark": Verb(
         _declare_mark,
         _mark,
         "mark chips stolen, retired or in play again",
         "mark house.chips E004010012345678 stolen --reason 'report 4711' --by m.ng --key chips.key",
     ),
-    "show": (
+    "show": Verb(
         _declare_show,
         _show,
         "one chip, and who did what to it",
         "show house.chips E004010012345678 --pubkey chips.pub",
     ),
-    "check": (
+    "check": Verb(
         _declare_check,
         _check,
         "verify a register and count what is in it",
         "check house.chips --pubkey chips.pub",
     ),
-    "diff": (
+    "diff": Verb(
         _declare_diff,
         _diff,
         "what changed from one register to another",
         "diff table.chips house.chips --pubkey chips.pub",
     ),
-    "roll-out": (
+    "roll-out": Verb(
         _declare_roll_out,
         _roll_out,
         "put a verified register where a table reads it",
         "roll-out house.chips --to /var/lib/underfelt/house.chips --pubkey chips.pub",
     ),
-    "export": (
+    "export": Verb(
         _declare_export,
         _export,
         "all chips as CSV or JSON",
         "export house.chips --csv > chips.csv",
     ),
 }
+
+COMMAND: Final = Command(
+    "chips",
+    "The house's signed chip register.",
+    VERBS,
+    common=add_json,
+    stops={
+        SignedError: lambda error: Stop(
+            str(error), error.exit_code, [say.problem_json(p) for p in error.problems]
+        )
+    },
+    intermixed=True,
+)
+run: Final = COMMAND.run

@@ -12,8 +12,8 @@ from controller.registers.chips.layout import Head
 from controller.registers.chips.register import Chip
 from controller.registers.errors import Problem
 from controller.registers.keys import fingerprint
-from controller.rules.money import format_cents
-from record.words import counted
+from record.kit.money import cents_text
+from record.kit.words import counted
 
 LISTED_SINGLY: Final = 20
 """More new chips than these are counted by kind; JSON lists them all."""
@@ -44,8 +44,8 @@ def head_json(head: Head) -> dict[str, Any]:
 def piles_text(counted: Mapping[Pile, int]) -> str:
     rows = [f"  {'house':16} {'class':5} {'value':>16} {'status':8} {'chips':>9} {'worth':>20}"]
     rows += [
-        f"  {house:16} {kind:5} {format_cents(cents):>16} {status:8} {count:>9,} "
-        f"{format_cents(cents * count):>20}"
+        f"  {house:16} {kind:5} {cents_text(cents):>16} {status:8} {count:>9,} "
+        f"{cents_text(cents * count):>20}"
         for (house, cents, kind, status), count in counted.items()
     ]
     return "\n".join(rows)
@@ -75,7 +75,7 @@ def chip_json(chip: Chip) -> dict[str, Any]:
 def chip_text(chip: Chip) -> str:
     foreign = " (another house)" if chip.foreign else ""
     return (
-        f"{chip.uid}  {format_cents(chip.cents)} {chip.kind}, {chip.status}, "
+        f"{chip.uid}  {cents_text(chip.cents)} {chip.kind}, {chip.status}, "
         f"series {chip.series}, house {chip.house}{foreign}"
     )
 

@@ -7,15 +7,11 @@ object on standard output, also when it is a refusal; messages for people go to 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from controller.commands.config_trial import not_today, of_others, refused_by_files
-from controller.config.errors import ConfigError, Problem
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
 from controller.config.options import OPTIONS
 from controller.config.pending import Pending
@@ -24,8 +20,9 @@ from controller.config.toml import toml_value
 from controller.daemon.house_options import texts_of
 from controller.faults.refusals import Refusal, refusal_of
 from controller.rules.settings import ALL
-from record.arguments import Arguments
-from record.words import counted, did_you_mean
+from record.kit.config import ConfigError, Problem
+from record.kit.verbs import Answer, Command, Stop, Verb, add_json
+from record.kit.words import counted
 
 _MOMENTS: Final = {
     "round": "between rounds",
@@ -33,61 +30,23 @@ _MOMENTS: Final = {
     "restart": "at a restart",
 }
 
-Answer = tuple[int, dict[str, Any], str]
-"""Exit code, the answer for machines, the answer for people."""
+
+def _refused(error: ConfigError) -> Stop:
+    refusal = refusal_of(error)
+    return Stop(refusal.text, refusal.exit_code, _rows(refusal, error.path), bare=True)
 
 
-def usage() -> str:
-    rows = "\n".join(f"  {name:6} {text}" for name, (_, _, text, _) in VERBS.items())
-    examples = "\n".join(f"  underfelt config {example}" for *_, example in VERBS.values())
-    return (
-        "usage: underfelt config VERB [ARGUMENT ...]\n\nA table's configuration.\n\n"
-        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
-    )
+def _unreadable(error: OSError) -> Stop:
+    """Only the file that was named ends here; drop-ins and layouts have their own codes."""
+    refusal = refusal_of(error)
+    return Stop(refusal.text, refusal.exit_code, _rows(refusal, Path(str(error.filename))))
 
 
-def run(argv: list[str]) -> int:
-    if not argv or argv[0] in ("-h", "--help"):
-        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return os.EX_OK if argv else os.EX_USAGE
-    if argv[0] not in VERBS:
-        said = did_you_mean(argv[0], VERBS, "verbs:")
-        print(f"underfelt config: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return os.EX_USAGE
-    declare, act, text, example = VERBS[argv[0]]
-    parser = Arguments(
-        prog=f"underfelt config {argv[0]}",
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=f"example: underfelt config {example}",
-    )
-    declare(parser)
-    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
-    arguments = parser.parse_args(argv[1:])
-    try:
-        code, row, said = act(arguments)
-    except ConfigError as error:
-        print(error, file=sys.stderr)
-        return _refused(arguments, refusal_of(error), error.path)
-    except OSError as error:
-        # Only the file that was named ends here; drop-ins and layouts have their own codes.
-        refusal = refusal_of(error)
-        print(f"{parser.prog}: {refusal.text}", file=sys.stderr)
-        return _refused(arguments, refusal, Path(str(error.filename)))
-    if arguments.json:
-        print(json.dumps({"ok": code == os.EX_OK, **row}, indent=2))
-    elif said:
-        print(said)
-    return code
-
-
-def _refused(arguments: argparse.Namespace, refusal: Refusal, path: Path) -> int:
-    if arguments.json:
-        listed = [
-            {"code": p.code, "file": str(p.file or path), "key": p.key, "text": p.text}
-            for p in refusal.problems
-        ]
-        print(json.dumps({"ok": False, "problems": listed}, indent=2))
-    return refusal.exit_code
+def _rows(refusal: Refusal, path: Path) -> list[dict[str, str]]:
+    return [
+        {"code": p.code, "file": str(p.file or path), "key": p.key, "text": p.text}
+        for p in refusal.problems
+    ]
 
 
 def _file(parser: argparse.ArgumentParser) -> None:
@@ -225,13 +184,15 @@ def _init(arguments: argparse.Namespace) -> Answer:
             stream.write(text)
     except OSError as error:
         said = f"{error.strerror}; a configuration is never overwritten"
-        print(f"underfelt config init: {arguments.output}: {said} (E-CFG-014)", file=sys.stderr)
-        problem = Problem("E-CFG-014", "file", said)
-        row = {"problems": [{"code": problem.code, "file": arguments.output, "text": said}]}
-        return os.EX_CANTCREAT, row, ""
+        raise _not_made("E-CFG-014", arguments.output, said) from None
     left = text.count(f"\n# {REQUIRED}") if folder is None else 0
     said = f"{arguments.output}: written; fill in {counted(left, 'setting')} marked REQUIRED"
     return os.EX_OK, {"file": arguments.output, "required": left}, said
+
+
+def _not_made(code: str, file: str, said: str) -> Stop:
+    row = {"code": code, "file": file, "text": said}
+    return Stop(f"{file}: {said} ({code})", os.EX_CANTCREAT, [row])
 
 
 # --- key ---------------------------------------------------------------------------------------
@@ -253,44 +214,48 @@ def _key(arguments: argparse.Namespace) -> Answer:
             os.fsync(stream.fileno())
     except OSError as error:
         said = f"{error.strerror}; a key is never overwritten"
-        print(f"underfelt config key: {arguments.file}: {said} (E-CFG-016)", file=sys.stderr)
-        row = {"problems": [{"code": "E-CFG-016", "file": arguments.file, "text": said}]}
-        return os.EX_CANTCREAT, row, ""
+        raise _not_made("E-CFG-016", arguments.file, said) from None
     return os.EX_OK, {"file": arguments.file}, f"{arguments.file}: a new sealing key, mode 0400"
 
 
-Declare = Callable[[argparse.ArgumentParser], None]
-Act = Callable[[argparse.Namespace], Answer]
-
-VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
-    "check": (
+VERBS: Final = {
+    "check": Verb(
         _declare_check,
         _check,
         "would a table start with it?",
         "check /etc/underfelt/table.toml",
     ),
-    "show": (
+    "show": Verb(
         _declare_show,
         _show,
         "what it says, all layers in one",
         "show --effective --origin /etc/underfelt/table.toml",
     ),
-    "diff": (
+    "diff": Verb(
         _declare_diff,
         _diff,
         "what would change, and when it may",
         "diff table.toml new/table.toml",
     ),
-    "init": (
+    "init": Verb(
         _declare_init,
         _init,
         "write a complete, commented file for a new table",
         "init --game MEGA --output table.toml",
     ),
-    "key": (
+    "key": Verb(
         _declare_key,
         _key,
         "make the key that encrypts face-down cards",
         "key /etc/underfelt/sealing.key",
     ),
 }
+
+COMMAND: Final = Command(
+    "config",
+    "A table's configuration.",
+    VERBS,
+    common=add_json,
+    stops={ConfigError: _refused, OSError: _unreadable},
+)
+run: Final = COMMAND.run

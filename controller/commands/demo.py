@@ -17,10 +17,10 @@ from controller.rules.decode import decode_record
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import TableState
-from controller.rules.money import format_cents
 from controller.rules.settle import settle
-from record.arguments import Arguments
-from record.terminal import draw
+from record.kit.arguments import Arguments
+from record.kit.money import cents_text
+from record.kit.terminal import draw
 
 TODAY: Final = date(2026, 1, 1)
 JACKPOT: Final = 12_345_678
@@ -120,7 +120,7 @@ def play(game: str, seed: int, narrator: Narrator) -> None:
     croupier.prepare()
     if croupier.state.rules.book.progressive is not None:
         croupier.do(f.MeterReported(JACKPOT), f.Measured("link"))
-        narrator.line(f"Jackpot {format_cents(JACKPOT)}")
+        narrator.line(f"Jackpot {cents_text(JACKPOT)}")
     croupier.bets(WAGERS[game])
     if croupier.state.rules.book.magic_card is not None:
         croupier.select(rng.choice(DECK), rng.choice(list(WAGERS[game])))

@@ -9,7 +9,7 @@ from typing import Final
 from controller.demo.floor import FloorOptions, play
 from controller.demo.screen import screen_possible
 from controller.demo.setup import TABLES
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 
 EPILOG: Final = """\
 Keys, journals, jackpots and logs stay in the folder; the next start resumes

@@ -12,10 +12,10 @@ from typing import Final
 
 from controller.doctor.examine import Examined, examine
 from controller.faults.troubles import MARKS, Trouble, ill
-from record.arguments import Arguments, add_config
+from record.kit.arguments import Arguments, add_config
 from record.kit.exits import TROUBLE
-from record.places import TABLE
-from record.words import counted
+from record.kit.places import TABLE
+from record.kit.words import counted
 
 EPILOG: Final = """\
 Changes nothing, except for one small file that it writes beside the journal,

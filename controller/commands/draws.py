@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from record import verify_draws
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 
 DESCRIPTION: Final = """\
 Reproduce every random selection (magic card, lucky player) of a table's journal: the seed fits its

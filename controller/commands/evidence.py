@@ -19,11 +19,11 @@ from controller.evidence.pack import write
 from controller.evidence.parts import Parts
 from controller.evidence.table import claim_in, table_half
 from controller.history.errors import FrameLogError, TableKeyError
-from record.arguments import Arguments, add_config
 from record.journal import JournalError
-from record.places import LINK
+from record.kit.arguments import Arguments, add_config
+from record.kit.money import dollars
+from record.kit.places import LINK
 from record.verify_evidence import verify
-from record.words import dollars
 
 if TYPE_CHECKING:
     from controller.evidence.server import ServerHalf

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 
 NONCE_BYTES: Final = 16
 DIGEST_BYTES: Final = 16

@@ -7,7 +7,6 @@ import os
 import sys
 from typing import Final
 
-from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.history.identity import (
     opened_body,
@@ -17,8 +16,9 @@ from controller.history.identity import (
     program_hash,
 )
 from record import __version__
-from record.arguments import Arguments, add_config
-from record.places import TABLE
+from record.kit.arguments import Arguments, add_config
+from record.kit.config import ConfigError
+from record.kit.places import TABLE
 
 EPILOG: Final = """\
 examples:

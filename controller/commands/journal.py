@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,80 +21,31 @@ import msgspec
 
 from controller.commands import journal_day
 from record import verify_journal
-from record.arguments import Arguments
 from record.journal import JournalError, Record
 from record.journal.reader import Follower, JournalReader, Report, verify
-from record.outside import printable
-from record.words import counted, did_you_mean
+from record.kit.outside import printable
+from record.kit.verbs import Answer, Command, Stop, Verb
+from record.kit.words import counted
 
 FOLLOW_EVERY_S: Final = 0.5
 pause = time.sleep
 
-Answer = tuple[int, dict[str, Any], str]
-"""Exit code, the answer for machines, the answer for people."""
 
-
-class Refused(Exception):
+def _refused(code: str, file: str, what: str, exit_code: int) -> Stop:
     """The journal is sound, but the question has no answer in it."""
-
-    def __init__(self, code: str, file: str, what: str, exit_code: int) -> None:
-        super().__init__(f"{file}: {what} ({code})")
-        self.row = {"code": code, "file": file, "offset": -1, "what": what}
-        self.exit_code = exit_code
+    said = f"{file}: {what} ({code})"
+    row = {"code": code, "file": file, "offset": -1, "what": what, "text": said}
+    return Stop(said, exit_code, [row])
 
 
-def usage() -> str:
-    rows = "\n".join(f"  {name:13} {text}" for name, (_, _, text, _) in VERBS.items())
-    examples = "\n".join(f"  underfelt journal {example}" for *_, example in VERBS.values())
-    return (
-        "usage: underfelt journal VERB [ARGUMENT ...]\n\nA table's journal; the table may be"
-        f" running.\n\nverbs:\n{rows}\n\nexamples:\n{examples}\n"
-    )
+def _broken(error: JournalError) -> Stop:
+    row = {"code": error.code, "file": error.file, "offset": error.offset, "what": error.what}
+    return Stop(str(error), error.exit_code, [{**row, "text": str(error)}])
 
 
-def run(argv: list[str]) -> int:
-    if not argv or argv[0] in ("-h", "--help"):
-        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return os.EX_OK if argv else os.EX_USAGE
-    if argv[0] not in VERBS:
-        said = did_you_mean(argv[0], VERBS, "verbs:")
-        print(f"underfelt journal: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return os.EX_USAGE
-    declare, act, text, example = VERBS[argv[0]]
-    parser = Arguments(
-        prog=f"underfelt journal {argv[0]}",
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=f"example: underfelt journal {example}",
-    )
+def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, help="the journal's folder")
-    declare(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
-    arguments = parser.parse_args(argv[1:])
-    try:
-        code, row, said = act(arguments)
-    except JournalError as error:
-        problem = {"code": error.code, "file": error.file, "offset": error.offset}
-        return _refuse(parser, arguments, error, problem | {"what": error.what}, error.exit_code)
-    except Refused as error:
-        return _refuse(parser, arguments, error, error.row, error.exit_code)
-    if arguments.json and row:
-        print(json.dumps({"ok": code == os.EX_OK, **row}, indent=2))
-    elif said:
-        print(said)
-    return code
-
-
-def _refuse(
-    parser: argparse.ArgumentParser,
-    arguments: argparse.Namespace,
-    error: Exception,
-    row: dict[str, Any],
-    code: int,
-) -> int:
-    print(f"{parser.prog}: {printable(str(error))}", file=sys.stderr)
-    if arguments.json:
-        print(json.dumps({"ok": False, "problems": [{**row, "text": str(error)}]}))
-    return code
 
 
 # --- verify --------------------------------------------------------------------------------------
@@ -132,7 +82,7 @@ def _verify(arguments: argparse.Namespace) -> Answer:
     if not second["ok"]:  # once more, for the same reason as in ``verify``
         second = verify_journal.verify(arguments.folder, expected)
     if not second["ok"]:
-        raise Refused(second["code"], str(second["file"]), second["what"], os.EX_DATAERR)
+        raise _refused(second["code"], str(second["file"]), second["what"], os.EX_DATAERR)
     row = _report_json(report) | {
         "sealed": second["sealed"],
         "opened": second["opened"],
@@ -272,7 +222,7 @@ def _export(arguments: argparse.Namespace) -> Answer:
     if found is None:
         held = f"it has {min(numbers)} to {max(numbers)}" if numbers else "it has none"
         what = f"no round {arguments.round} in this journal; {held}"
-        raise Refused("E-JRN-060", str(arguments.folder), what, os.EX_NOINPUT)
+        raise _refused("E-JRN-060", str(arguments.folder), what, os.EX_NOINPUT)
     record, body = found
     report = reader.report()
     whole = {
@@ -295,7 +245,7 @@ def _round_body(folder: Path, record: Record) -> RoundBody:
         return msgspec.json.decode(record.body, type=RoundBody)
     except msgspec.DecodeError as error:
         what = f"record {record.seq}: kind round, but {error}"
-        raise Refused("E-JRN-061", str(folder), what, os.EX_DATAERR) from None
+        raise _refused("E-JRN-061", str(folder), what, os.EX_DATAERR) from None
 
 
 # --- stats ---------------------------------------------------------------------------------------
@@ -344,41 +294,47 @@ def _day(arguments: argparse.Namespace) -> Answer:
     try:
         return journal_day.answer(arguments)
     except journal_day.NoDay as error:
-        raise Refused(error.code, str(arguments.folder), str(error), error.exit_code) from None
+        raise _refused(error.code, str(arguments.folder), str(error), error.exit_code) from None
 
 
-Declare = Callable[[argparse.ArgumentParser], None]
-Act = Callable[[argparse.Namespace], Answer]
-
-VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
-    "verify": (
+VERBS: Final = {
+    "verify": Verb(
         _declare_verify,
         _verify,
         "check every byte, by two programs that share no code",
         "verify /var/lib/underfelt/table-7/journal",
     ),
-    "tail": (
+    "tail": Verb(
         _declare_tail,
         _tail,
         "the last records, a line each; sealed cards as they are stored",
         "tail /var/lib/underfelt/table-7/journal -n 20 --follow",
     ),
-    "export-round": (
+    "export-round": Verb(
         _declare_export,
         _export,
         "a round's record and its settled result",
         "export-round /var/lib/underfelt/table-7/journal 1042 --record | underfelt settle -",
     ),
-    "stats": (
+    "stats": Verb(
         _declare_stats,
         _stats,
         "how many records of which kind, how large, on which days",
         "stats /var/lib/underfelt/table-7/journal --json",
     ),
-    "day": (
+    "day": Verb(
         journal_day.declare,
         _day,
         "a gaming day's report, recomputed from its records",
         "day /var/lib/underfelt/table-7/journal last --csv",
     ),
 }
+
+COMMAND: Final = Command(
+    "journal",
+    "A table's journal; the table may be running.",
+    VERBS,
+    common=_common,
+    stops={JournalError: _broken},
+)
+run: Final = COMMAND.run

@@ -8,10 +8,11 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from controller.config import ConfigError, load
-from controller.rules.errors import shown
+from controller.config import load
 from controller.rules.settings import ALL, Settings, TableSettings
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
+from record.kit.config import ConfigError
+from record.kit.words import shown
 
 
 def run(argv: list[str]) -> int:

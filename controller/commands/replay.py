@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from controller.commands.replay_logs import read_logs
-from controller.config import ConfigError
 from controller.config.keys import load_key
 from controller.config.live import line_kinds, load_live
 from controller.history.errors import SealError, TableKeyError
@@ -28,13 +27,14 @@ from controller.replay.jump import NoMoment, clock, exact, to_moment
 from controller.replay.player import Player
 from controller.replay.screen import COLUMNS
 from controller.replay.timeline import Moment, Timeline, build
-from record.arguments import Arguments, add_config
 from record.frame_files import FOLDER
 from record.journal import JournalCorrupt, JournalError, Record
 from record.journal.reader import JournalReader
-from record.places import TABLE
-from record.terminal import draw
-from record.words import counted
+from record.kit.arguments import Arguments, add_config
+from record.kit.config import ConfigError
+from record.kit.places import TABLE
+from record.kit.terminal import draw
+from record.kit.words import counted
 
 UNDER_WAY: Final = "E-RPY-004"
 OTHER_KEY: Final = "E-SEAL-004"

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from controller.replay.player import Player
-from record.outside import printable
-from record.terminal import draw
+from record.kit.outside import printable
+from record.kit.terminal import draw
 
 CLEAR: Final = "\x1b[H\x1b[2J"
 REVERSE: Final = "\x1b[7m"

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from controller.config import ConfigError
 from controller.config.keys import link_keys
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import compose as starting
@@ -18,13 +17,14 @@ from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
 from controller.link.once import NoAnswer, greet
 from controller.link.session import Head
 from controller.rules.errors import UnderfeltError
-from record.arguments import Arguments, add_config
 from record.journal import JournalError
 from record.journal.reader import JournalReader, Report
+from record.kit.arguments import Arguments, add_config
+from record.kit.config import ConfigError
+from record.kit.places import TABLE
+from record.kit.words import counted
 from record.link.keys import KeyFileError
 from record.link.messages import Checkpoint, FromServer, Refused, Welcome
-from record.places import TABLE
-from record.words import counted
 
 CONSENT: Final = "E-LNK-021"
 EPILOG: Final = """\

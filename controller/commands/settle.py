@@ -12,8 +12,8 @@ from controller.commands.io import Unreadable, parse_json, read_input, read_line
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
-from record.arguments import Arguments
-from record.outside import printable_json
+from record.kit.arguments import Arguments
+from record.kit.outside import printable_json
 
 _encode = msgspec.json.Encoder().encode
 

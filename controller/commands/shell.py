@@ -10,8 +10,8 @@ from typing import Any, Final
 from controller.shell.client import Client, NoTable, NotAllowed
 from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
-from record.arguments import Arguments, add_config
-from record.places import TABLE
+from record.kit.arguments import Arguments, add_config
+from record.kit.places import TABLE
 
 EPILOG: Final = """\
 Without a command: a prompt; Tab completes, help lists the verbs, Ctrl-C ends a
@@ -81,8 +81,8 @@ def _packed(config: str) -> dict[str, Any]:
 
 def _configured(path: str) -> Path | int:
     # Loaded here alone: with --socket the shell needs nothing but the core library.
-    from controller.config import ConfigError
     from controller.config.live import line_kinds, load_live
+    from record.kit.config import ConfigError
 
     try:
         return load_live(path, line_kinds()).service.socket

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import json
 import os
 import secrets
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -27,8 +25,8 @@ from controller.registers.staff import edit
 from controller.registers.staff.document import Loaded, load
 from controller.registers.staff.people import DUTIES, Duty, Person
 from controller.registers.staff.pins import SALT_BYTES
-from record.arguments import Arguments
-from record.words import counted, did_you_mean
+from record.kit.verbs import Answer, Command, Stop, Verb, add_json
+from record.kit.words import counted
 
 ROLE_WORDS: Final[dict[str, Duty]] = {duty.replace(" ", "-"): duty for duty in DUTIES}
 MAX_PIN_LINE: Final = 64
@@ -42,52 +40,6 @@ def today() -> date:
     return datetime.now().astimezone().date()
 
 
-def usage() -> str:
-    rows = "\n".join(f"  {name:9} {text}" for name, (_, _, text, _) in VERBS.items())
-    examples = "\n".join(f"  underfelt staff {example}" for *_, example in VERBS.values())
-    return (
-        "usage: underfelt staff VERB [ARGUMENT ...]\n\nThe house's signed staff register.\n\n"
-        f"verbs:\n{rows}\n\nexamples:\n{examples}\n"
-    )
-
-
-def run(argv: list[str]) -> int:
-    if not argv or argv[0] in ("-h", "--help"):
-        print(usage(), end="", file=sys.stdout if argv else sys.stderr)
-        return os.EX_OK if argv else os.EX_USAGE
-    if argv[0] not in VERBS:
-        said = did_you_mean(argv[0], VERBS, "verbs:")
-        print(f"underfelt staff: no verb {argv[0]!r}; {said}", file=sys.stderr)
-        return os.EX_USAGE
-    declare, act, text, example = VERBS[argv[0]]
-    parser = Arguments(
-        prog=f"underfelt staff {argv[0]}",
-        description=f"{text[0].upper()}{text[1:]}.",
-        epilog=f"example: underfelt staff {example}",
-    )
-    declare(parser)
-    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
-    arguments = parser.parse_args(argv[1:])
-    try:
-        row, said = act(parser, arguments)
-    except SignedError as error:
-        for problem in error.problems:
-            print(f"{parser.prog}: {problem}", file=sys.stderr)
-        if arguments.json:
-            listed = [{"code": p.code, "text": str(p)} for p in error.problems]
-            _print_json({"ok": False, "problems": listed})
-        return error.exit_code
-    if arguments.json:
-        _print_json({"ok": True, **row})
-    else:
-        print(said)
-    return os.EX_OK
-
-
-def _print_json(row: dict[str, Any]) -> None:
-    print(json.dumps(row, indent=2))
-
-
 # --- keygen ------------------------------------------------------------------------------------
 
 
@@ -96,10 +48,10 @@ def _declare_keygen(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
 
 
-def _keygen(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _keygen(arguments: argparse.Namespace) -> Answer:
     made = keys.make_keys(STAFF, Path(arguments.secret), Path(arguments.public))
     row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
-    return row, f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
+    return os.EX_OK, row, f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
 
 
 # --- add, disable, enable, pin -----------------------------------------------------------------
@@ -131,7 +83,7 @@ def _declare_add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--new", metavar="HOUSE", help="start a new register of this house")
 
 
-def _add(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _add(arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.register)
     new = edit.NewPerson(
         arguments.id,
@@ -144,33 +96,37 @@ def _add(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], s
     salt, house = secrets.token_bytes(SALT_BYTES), arguments.new
     version = edit.add(path, new, _pin(arguments), key, stamp, salt=salt, new_house=house)
     row = {"register": str(path), "version": version, "id": arguments.id}
-    return row, f"{path}: version {version}: added {arguments.id}, {arguments.name}"
+    return os.EX_OK, row, f"{path}: version {version}: added {arguments.id}, {arguments.name}"
 
 
-def _disable(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _disable(arguments: argparse.Namespace) -> Answer:
     return _set_status(arguments, active=False)
 
 
-def _enable(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _enable(arguments: argparse.Namespace) -> Answer:
     return _set_status(arguments, active=True)
 
 
-def _set_status(arguments: argparse.Namespace, *, active: bool) -> tuple[dict[str, Any], str]:
+def _set_status(arguments: argparse.Namespace, *, active: bool) -> Answer:
     path = Path(arguments.register)
     key, stamp = _authority(arguments)
     version = edit.set_status(path, arguments.id, active=active, key=key, stamp=stamp)
     status = "active" if active else "disabled"
     row = {"register": str(path), "version": version, "id": arguments.id, "status": status}
-    return row, f"{path}: version {version}: {arguments.id} is {status}; roll it out to the tables"
+    return (
+        os.EX_OK,
+        row,
+        f"{path}: version {version}: {arguments.id} is {status}; roll it out to the tables",
+    )
 
 
-def _set_pin(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _set_pin(arguments: argparse.Namespace) -> Answer:
     path = Path(arguments.register)
     key, stamp = _authority(arguments)
     salt = secrets.token_bytes(SALT_BYTES)
     version = edit.set_pin(path, arguments.id, _pin(arguments), key, stamp, salt=salt)
     row = {"register": str(path), "version": version, "id": arguments.id}
-    return row, f"{path}: version {version}: new PIN for {arguments.id}"
+    return os.EX_OK, row, f"{path}: version {version}: new PIN for {arguments.id}"
 
 
 def _authority(arguments: argparse.Namespace) -> tuple[keys.SecretKey, edit.Stamp]:
@@ -224,7 +180,7 @@ def _loaded(arguments: argparse.Namespace) -> Loaded:
     return load(Path(arguments.register), public)
 
 
-def _check(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _check(arguments: argparse.Namespace) -> Answer:
     loaded = _loaded(arguments)
     document = loaded.document
     day = today()
@@ -246,7 +202,7 @@ def _check(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any],
     said = f"{arguments.register}: sound; house {document.house}, version {document.version}, "
     said += f"{counted(len(document.people), 'person', 'people')}, {may} may sign on today"
     listed = "".join(f"\n  {count:5}  {duty}" for duty, count in counts.items() if count)
-    return row, said + listed
+    return os.EX_OK, row, said + listed
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
@@ -255,12 +211,12 @@ def _declare_show(parser: argparse.ArgumentParser) -> None:
     _declare_pubkey(parser, required=False)
 
 
-def _show(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _show(arguments: argparse.Namespace) -> Answer:
     document = _loaded(arguments).document
     if arguments.id is None:
         people = sorted(document.people.values(), key=lambda p: int(p.staff_id))
         rows = [_person_json(p) for p in people]
-        return {"people": rows}, "\n".join(map(_person_text, people))
+        return os.EX_OK, {"people": rows}, "\n".join(map(_person_text, people))
     person = document.people.get(arguments.id)
     if person is None:
         said = "nobody in the register has it"
@@ -271,7 +227,7 @@ def _show(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], 
         when = datetime.fromtimestamp(e.at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
         lines.append(f"  version {e.version}, {when}, {e.by}: {e.did}")
     row = {"person": _person_json(person), "history": [asdict(e) for e in entries]}
-    return row, "\n".join(lines)
+    return os.EX_OK, row, "\n".join(lines)
 
 
 def _person_json(person: Person) -> dict[str, Any]:
@@ -311,7 +267,7 @@ def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _roll_out(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _roll_out(arguments: argparse.Namespace) -> Answer:
     public_key = keys.load_public(STAFF, Path(arguments.pubkey))
     source, target = Path(arguments.register), Path(arguments.to)
     done = edit.roll_out(source, target, public_key, arguments.approved_by)
@@ -323,59 +279,71 @@ def _roll_out(_: Arguments, arguments: argparse.Namespace) -> tuple[dict[str, An
         said = f"instead of {done.replaced}" if done.replaced else "is new here"
     if people:
         said += f"; {done.overruled} overruled by {' and '.join(people)}"
-    return row, f"{target}: version {done.version} {said}"
+    return os.EX_OK, row, f"{target}: version {done.version} {said}"
 
 
-Declare = Callable[[argparse.ArgumentParser], None]
-Act = Callable[[Arguments, argparse.Namespace], tuple[dict[str, Any], str]]
-
-VERBS: Final[dict[str, tuple[Declare, Act, str, str]]] = {
-    "keygen": (
+VERBS: Final = {
+    "keygen": Verb(
         _declare_keygen,
         _keygen,
         "make the office's pair of keys",
         "keygen --secret staff.key --public staff.pub",
     ),
-    "add": (
+    "add": Verb(
         _declare_add,
         _add,
         "add a person; asks for the PIN",
         "add house.staff 1042 --name 'K. Lee' --role dealer --key staff.key --by m.ng --new SYD-1",
     ),
-    "disable": (
+    "disable": Verb(
         _declare_change,
         _disable,
         "a person may no longer sign on",
         "disable house.staff 1042 --key staff.key --by m.ng",
     ),
-    "enable": (
+    "enable": Verb(
         _declare_change,
         _enable,
         "a disabled person may sign on again",
         "enable house.staff 1042 --key staff.key --by m.ng",
     ),
-    "pin": (
+    "pin": Verb(
         _declare_pin,
         _set_pin,
         "set a new PIN; asks for it",
         "pin house.staff 1042 --key staff.key --by m.ng",
     ),
-    "check": (
+    "check": Verb(
         _declare_check,
         _check,
         "verify a register and count who is in it",
         "check house.staff --pubkey staff.pub",
     ),
-    "show": (
+    "show": Verb(
         _declare_show,
         _show,
         "everybody, or one person and what was done to them",
         "show house.staff 1042 --pubkey staff.pub",
     ),
-    "roll-out": (
+    "roll-out": Verb(
         _declare_roll_out,
         _roll_out,
         "put a verified register where a table reads it",
         "roll-out house.staff --to /var/lib/underfelt/house.staff --pubkey staff.pub",
     ),
 }
+
+COMMAND: Final = Command(
+    "staff",
+    "The house's signed staff register.",
+    VERBS,
+    common=add_json,
+    stops={
+        SignedError: lambda error: Stop(
+            str(error),
+            error.exit_code,
+            [{"code": p.code, "text": str(p)} for p in error.problems],
+        )
+    },
+)
+run: Final = COMMAND.run

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from controller.config import ConfigError
 from controller.config.live import line_kinds, load_live
 from controller.faults.troubles import ill, troubles
-from controller.shell.client import ask
-from record.arguments import Arguments, add_config
+from record.kit.arguments import Arguments, add_config
+from record.kit.config import ConfigError
 from record.kit.exits import TROUBLE
-from record.places import TABLE
-from record.words import counted
+from record.kit.lines import ask
+from record.kit.places import TABLE
+from record.kit.words import counted
 
 EPILOG: Final = """\
 Every trouble is a line: !! stopped, ! degraded, - a note; its code, what it is
@@ -46,7 +46,7 @@ def run(argv: list[str]) -> int:
         print(f"underfelt status: {error.filename}: no such file", file=sys.stderr)
         return os.EX_NOINPUT
     try:
-        status = ask(path, "status")
+        status = ask(path, {"verb": "status"})
     except PermissionError:
         said = "you may not; join the group that the socket belongs to"
         print(f"underfelt status: {path}: {said}", file=sys.stderr)

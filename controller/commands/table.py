@@ -24,7 +24,6 @@ from controller.daemon.journald import DaemonLog, journal_socket, kept_log
 from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
 from controller.daemon.logbook import Entry, LogKeeper, say
-from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
@@ -35,8 +34,9 @@ from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
 from controller.faults.refusals import REFUSED, Refusal, exhausted, refusal_of
 from controller.faults.troubles import LOCKED_MODE
-from record.arguments import Arguments
-from record.private import keep_memory_private
+from record.kit.arguments import Arguments
+from record.kit.notify import Notifier
+from record.kit.process import keep_memory_private
 
 REFUSALS: Final = {
     os.EX_CONFIG: "configuration refused",

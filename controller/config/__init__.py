@@ -4,7 +4,6 @@
 reads everything a running table needs. The page is docs/operations/configuration.md.
 """
 
-from controller.config.errors import ConfigError, Problem
 from controller.config.file import TableConfig, load
 
-__all__ = ["ConfigError", "Problem", "TableConfig", "load"]
+__all__ = ["TableConfig", "load"]

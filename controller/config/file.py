@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from controller.config import layers
-from controller.config.errors import ConfigError, Problem
 from controller.rules.errors import SettingsError
 from controller.rules.settings import MONEY_SPEC, Settings, TableSettings, convert, open_settings
+from record.kit.config import ConfigError, Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,19 @@ nothing else; decides nothing about what is mandatory.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from controller.config.errors import ConfigError, Problem, shown
 from controller.config.options import OPTIONS, SECTIONS, TOP_LEVEL, a_path
 from controller.rules.settings import ALL, MONEY_SPEC, TABLE_SPEC, Bad, convert
-from record.words import did_you_mean
+from record.kit.config import ConfigError, Problem, read_toml, unknown
+from record.kit.words import did_you_mean, shown
 
 SPEC: Final = {**MONEY_SPEC, **TABLE_SPEC}
 DROP_IN_FOLDER: Final = "conf.d"
-MAX_BYTES: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +57,13 @@ def read(site: Path) -> Layers:
     unusable: list[Problem] = []
     for path in files:
         try:
-            documents.append((path, _parse(path, _bytes(path, site))))
+            documents.append((path, read_toml(path, "E-CFG-009")))
         except ConfigError as error:
             unusable += error.problems
+        except OSError as error:
+            if path == site:
+                raise
+            unusable.append(_left_out(error, path))
     if unusable:
         raise ConfigError(site, unusable)
     stated: dict[str, Stated] = {}
@@ -84,34 +86,13 @@ def drop_ins(site: Path) -> tuple[Path, ...]:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:
-        text = f"{error.strerror}; a drop-in that cannot be read is not left out"
-        raise ConfigError(site, [Problem("E-CFG-011", "file", text, folder)]) from None
+        raise ConfigError(site, [_left_out(error, folder)]) from None
     return tuple(sorted(found))
 
 
-def _bytes(path: Path, site: Path) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        if path == site:
-            raise
-        text = f"{error.strerror}; a drop-in that cannot be read is not left out"
-        raise ConfigError(path, [Problem("E-CFG-011", "file", text, path)]) from None
-    if len(raw) > MAX_BYTES:
-        text = f"more than {MAX_BYTES:,} bytes; expected a configuration"
-        raise ConfigError(path, [Problem("E-CFG-009", "file", text, path)])
-    return raw
-
-
-def _parse(path: Path, raw: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        text = f"byte {error.start} is not UTF-8; expected a TOML file in UTF-8"
-    except (ValueError, RecursionError) as error:  # a number too long is a plain ValueError
-        text = f"{error or 'nested too deeply'}; expected TOML"
-    raise ConfigError(path, [Problem("E-CFG-009", "file", text, path)])
+def _left_out(error: OSError, path: Path) -> Problem:
+    text = f"{error.strerror}; a drop-in that cannot be read is not left out"
+    return Problem("E-CFG-011", "file", text, path)
 
 
 def _leaves(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -176,8 +157,7 @@ def _section(path: Path, section: str, value: object) -> Iterator[Problem]:
         if key in OPTIONS:
             yield from _wrong(path, key, one, OPTIONS[key].metadata["convert"])
             continue
-        said = did_you_mean(name, known, "expected one of")
-        yield Problem("E-CFG-001", key, f"{shown(one)}: no such key; {said}", path)
+        yield unknown("E-CFG-001", key, one, known, path)
 
 
 def _wrong(path: Path, key: str, value: object, converts: Any) -> Iterator[Problem]:

@@ -17,7 +17,6 @@ from typing import Any, Final, cast
 
 from controller.config import layers
 from controller.config import options as o
-from controller.config.errors import ConfigError, Problem, shown
 from controller.config.layers import SPEC, Layers, Stated
 from controller.rules.books import BOOKS
 from controller.rules.engine.opening import sound_settings
@@ -31,6 +30,8 @@ from controller.rules.settings import (
 from controller.table.spots import missing_spots, named
 from drivers.layout import OUR_KINDS, LayoutError, TableLayout
 from drivers.layout import load as load_layout
+from record.kit.config import ConfigError, Problem
+from record.kit.words import shown
 
 HASH_FORMAT: Final = 1
 BUILT_IN: Final = "built-in"

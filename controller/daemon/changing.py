@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from controller.config import ConfigError
 from controller.config.live import LiveConfig
 from controller.config.options import When
 from controller.config.pending import Pending
@@ -19,6 +18,7 @@ from controller.daemon.house_options import HouseOptions, house_options
 from controller.history.memory import Memory, reopen
 from controller.history.snapshot import Opening
 from controller.rules.errors import UnderfeltError
+from record.kit.config import ConfigError
 
 CONFIGURATION: Final = "configuration"
 Verdict = Literal["nothing", "apply", "wait", "restart", "refused"]

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Final
 
 import controller.table
-from controller.config import ConfigError
-from controller.config.errors import Problem
 from controller.config.live import LiveConfig, Value
 from controller.config.people import ShellPerson
 from controller.table.amounts import Amounts
 from controller.table.options import Options
 from controller.table.texts import BUILT_IN, LanguageError, Texts, parse_texts
+from record.kit.config import ConfigError, Problem
 
 FOLDER: Final = Path(controller.table.__file__).parent / "texts"
 BAD_LANGUAGE: Final = "E-CFG-017"

@@ -11,22 +11,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Final
 
 from controller.daemon.logbook import Entry, say
+from record.kit.http import Answer, encoded, plain
 
 LONGEST: Final = 4_096
 """Bytes of a request with all its headers."""
 PATIENCE_S: Final = 5.0
 MOST_AT_ONCE: Final = 8
-PLAIN: Final = "text/plain; charset=utf-8"
-PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-
-class Answer(NamedTuple):
-    status: HTTPStatus
-    body: str
-    kind: str = PLAIN
 
 
 Answers = Mapping[str, Callable[[], Answer]]
@@ -67,10 +60,10 @@ class Http:
         try:
             async with asyncio.timeout(self._patience_s):
                 if self._open > MOST_AT_ONCE:
-                    answer = _plain(HTTPStatus.SERVICE_UNAVAILABLE)
+                    answer = plain(HTTPStatus.SERVICE_UNAVAILABLE)
                 else:
                     answer = await self._answer(reader)
-                writer.write(_encoded(answer))
+                writer.write(encoded(answer))
                 await writer.drain()
         except (TimeoutError, ConnectionError, asyncio.CancelledError):
             writer.transport.abort()  # gone, or too slow
@@ -82,35 +75,20 @@ class Http:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except asyncio.LimitOverrunError:
-            return _plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+            return plain(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         except asyncio.IncompleteReadError:
-            return _plain(HTTPStatus.BAD_REQUEST)
+            return plain(HTTPStatus.BAD_REQUEST)
         words = head.split(b"\r\n", 1)[0].split(b" ")
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-            return _plain(HTTPStatus.BAD_REQUEST)
+            return plain(HTTPStatus.BAD_REQUEST)
         if words[0] != b"GET":
-            return _plain(HTTPStatus.METHOD_NOT_ALLOWED)
+            return plain(HTTPStatus.METHOD_NOT_ALLOWED)
         path = words[1].split(b"?", 1)[0].decode("ascii", "replace")
         found = self._answers.get(path)
         if found is None:
-            return _plain(HTTPStatus.NOT_FOUND)
+            return plain(HTTPStatus.NOT_FOUND)
         try:
             return found()
         except Exception as error:  # a look at the table must never end it
             say(Entry("degraded", logging.ERROR, f"GET {path}: {type(error).__name__}"))
-            return _plain(HTTPStatus.INTERNAL_SERVER_ERROR)
-
-
-def _plain(status: HTTPStatus) -> Answer:
-    return Answer(status, f"{status.phrase}\n")
-
-
-def _encoded(answer: Answer) -> bytes:
-    body = answer.body.encode()
-    allow = "Allow: GET\r\n" if answer.status is HTTPStatus.METHOD_NOT_ALLOWED else ""
-    head = (
-        f"HTTP/1.1 {answer.status.value} {answer.status.phrase}\r\n"
-        f"Content-Type: {answer.kind}\r\nContent-Length: {len(body)}\r\n{allow}"
-        "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode("ascii") + body
+            return plain(HTTPStatus.INTERNAL_SERVER_ERROR)

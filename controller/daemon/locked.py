@@ -10,15 +10,15 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from controller.config import ConfigError
 from controller.config.live import LiveConfig, line_kinds, load_live
-from controller.daemon.notify import Notifier
 from controller.daemon.service import Service
 from controller.faults.catalogue import said as what
 from controller.faults.troubles import LOCKED_MODE
 from drivers.build import build, vendor_kinds
 from drivers.orders import EnableAcceptors, LockCards, Order, ShowLamps, ShowPrompt
 from drivers.transport.hub import Hub
+from record.kit.config import ConfigError
+from record.kit.notify import Notifier
 
 PULSE_S: Final = 1.0
 LOCKED: Final[tuple[Order, ...]] = (

@@ -25,9 +25,9 @@ from controller.faults.troubles import (
     others_in,
 )
 from controller.registers.staff.attempts import CONSOLE, UNKNOWN, Attempt
-from controller.rules.money import format_cents
-from record.outside import printable
-from record.words import counted
+from record.kit.money import cents_text
+from record.kit.outside import printable
+from record.kit.words import counted
 
 LOG: Final = logging.getLogger("underfelt.table")
 LOOK_S: Final = 1.0
@@ -165,7 +165,7 @@ def _line(alarm: str, trouble: Trouble, device: str | None = None) -> Entry:
 
 
 def _award(one: Mapping[str, Any], state: str, level: int) -> Entry:
-    text = f"award {one['award']}: seat {one['seat']}, ${format_cents(one['cents'])}: {state}"
+    text = f"award {one['award']}: seat {one['seat']}, ${cents_text(one['cents'])}: {state}"
     return Entry("award", level, text, None, None, one["round"])
 
 

@@ -6,13 +6,15 @@ each family means stands in its HELP line and in docs/operations/metrics.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from itertools import chain
+from typing import Any, Final
 
 from controller.faults.troubles import MARKS, troubles
 from controller.rules.engine.state import Phase
 from record import __version__
+from record.kit.prometheus import Family, Sample, head, one, rows
 
 PREFIX: Final = "underfelt_"
 STATES: Final = ("unknown", "ready", "degraded", "locked")
@@ -21,9 +23,6 @@ BUCKETS_US: Final = (
     2_500_000,
 )  # fmt: skip
 """Upper limits; a good disk lies at the beginning, a dying one at the end."""
-
-Kind = Literal["counter", "gauge", "histogram"]
-Sample = tuple[Mapping[str, str], int]
 
 
 @dataclass(slots=True)
@@ -57,20 +56,16 @@ class Process:
 
 def metrics(status: Mapping[str, Any], process: Process) -> str:
     """``status`` as the socket answers it."""
-    rows: list[str] = []
-    for families in (_table, _link, _devices, _journal, _process):
-        for name, kind, text, samples in families(status, process):
-            rows += [f"# HELP {PREFIX}{name} {text}", f"# TYPE {PREFIX}{name} {kind}"]
-            rows += [f"{PREFIX}{name}{_labels(labels)} {value}" for labels, value in samples]
-    rows += _sync(process.sync)
-    return "\n".join(rows) + "\n"
+    parts = (_table, _link, _devices, _journal, _process)
+    found = chain.from_iterable(part(status, process) for part in parts)
+    return "\n".join([*rows(PREFIX, found), *_sync(process.sync)]) + "\n"
 
 
-Families = Iterator[tuple[str, Kind, str, Iterable[Sample]]]
+Families = Iterator[Family]
 
 
 def _one(value: Any) -> list[Sample]:
-    return [({}, int(value or 0))]
+    return one(int(value or 0))
 
 
 def _by(label: str, found: Mapping[str, int]) -> list[Sample]:
@@ -177,8 +172,7 @@ def _process(status: Mapping[str, Any], process: Process) -> Families:
 def _sync(times: SyncTimes) -> Iterator[str]:
     name = f"{PREFIX}journal_sync_seconds"
     counts = list(times.counts)  # one look: the writer goes on counting
-    yield f"# HELP {name} How long the disk took to make a group durable."
-    yield f"# TYPE {name} histogram"
+    yield from head(name, "histogram", "How long the disk took to make a group durable.")
     total = 0
     for us, count in zip(BUCKETS_US, counts, strict=False):
         total += count
@@ -193,13 +187,3 @@ def _seconds(ns: int) -> str:
     """Exact, without a float: ``2500000`` as ``0.0025``."""
     whole, part = divmod(ns, 1_000_000_000)
     return f"{whole}.{part:09}".rstrip("0").rstrip(".")
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items()) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

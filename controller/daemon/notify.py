@@ -1,4 +1,4 @@
-"""Whether the table deserves to be called alive; ``record.notify`` tells systemd.
+"""Whether the table deserves to be called alive; ``record.kit.notify`` tells systemd.
 
 ``Watchdog`` decides without a clock or a socket of its own.
 """
@@ -6,10 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from record.notify import Notifier
-
-__all__ = ["Notifier", "Watchdog"]
 
 
 class Watchdog:

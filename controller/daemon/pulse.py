@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from controller.daemon.logbook import Entry, say
-from controller.daemon.notify import Notifier, Watchdog
+from controller.daemon.notify import Watchdog
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
-from record.words import counted
+from record.kit.notify import Notifier
+from record.kit.words import counted
 
 GIVEN_UP: Final = ("unknown", "locked")
 DEFAULT_US: Final = 5_000_000

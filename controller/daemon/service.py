@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
-import struct
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
+
 LONGEST: Final = 65_536
-MODE: Final = 0o660
 BACKLOG: Final = 64
 """Whoever comes while others are being let in waits here."""
 AT_ONCE: Final = 1
@@ -43,14 +42,6 @@ Attended = Callable[[Mapping[str, Any], Peer], Awaitable[Mapping[str, Any]]]
 """A verb that must know who asks, and may take its time."""
 
 
-def peer_of(connection: socket.socket) -> tuple[int, int, int]:
-    """(pid, uid, gid) of the other end."""
-    size = struct.calcsize("3i")
-    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid, uid, gid = struct.unpack("3i", found)
-    return pid, uid, gid
-
-
 class Service:
     """``left`` hears of every connection that ends."""
 
@@ -69,15 +60,11 @@ class Service:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.unlink(missing_ok=True)
-        made = socket.socket(socket.AF_UNIX)
-        made.bind(str(self.path))
+        made = bound(self.path)
         self._server = await asyncio.start_unix_server(
             self._serve, sock=made, limit=LONGEST, backlog=AT_ONCE
         )
         made.listen(BACKLOG)
-        os.chmod(self.path, MODE)
 
     async def close(self) -> None:
         if self._server is not None:
@@ -85,17 +72,16 @@ class Service:
         self.path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        _, uid, _ = peer_of(writer.get_extra_info("socket"))
+        uid = peer_of(writer.get_extra_info("socket")).uid
         if why := self._full(uid):
-            said = {"error": "E-SVC-003", "text": why, "do": "close some of them, or try again"}
-            writer.write(json.dumps(said).encode() + b"\n")
+            writer.write(line_of(refusal(BUSY, why, do="close some of them, or try again")))
             writer.close()
             return
         peer = Peer(uid, next(self._numbers))
         self._open[uid] += 1
         try:
             while line := await _line(reader):
-                writer.write(json.dumps(await self._answer(line, peer)).encode() + b"\n")
+                writer.write(line_of(await self._answer(line, peer)))
                 await writer.drain()
         except (ConnectionError, ValueError, TimeoutError, asyncio.CancelledError):
             pass  # gone, or a line without end
@@ -117,14 +103,13 @@ class Service:
         try:
             request = json.loads(line)
         except (ValueError, RecursionError):
-            return {"error": "E-SVC-001", "text": "a request is one JSON object per line"}
+            return refusal(NO_REQUEST, "a request is one JSON object per line")
         verb = request.get("verb") if isinstance(request, dict) else None
         if isinstance(verb, str) and verb in self._attended:
             return await self._attended[verb](request, peer)
         found = self._verbs.get(verb) if isinstance(verb, str) else None
         if found is None:
-            known = ", ".join(sorted((*self._verbs, *self._attended)))
-            return {"error": "E-SVC-002", "text": f"{verb!r}: no such verb; expected {known}"}
+            return no_such_verb(verb, (*self._verbs, *self._attended))
         return found(request)
 
 

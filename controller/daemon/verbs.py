@@ -11,13 +11,15 @@ from typing import Any, Final
 
 from controller.config.live import LiveConfig
 from controller.daemon.compose import MIB, Started
-from controller.daemon.http import PROMETHEUS, Answer, Answers
+from controller.daemon.http import Answers
 from controller.daemon.linking import Link
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
 from controller.faults.troubles import ill, troubles
 from controller.history.identity import opened_body, program_files
+from record.kit.http import PROMETHEUS, Answer
+from record.kit.process import resident_bytes
 
 LOW_SEGMENTS: Final = 16
 """Less room than for so many segments is nearly full: some days of play."""
@@ -107,12 +109,3 @@ def free_bytes(path: Path) -> int:
     except OSError:
         return 0
     return room.f_bavail * room.f_frsize
-
-
-def resident_bytes() -> int:
-    """From the kernel; 0 where it does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from controller.demo.screen import Pending
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 
 SUPERVISOR, MANAGER = "sue", "max"
 PEOPLE: Final = {MANAGER: "manager", SUPERVISOR: "supervisor"}
@@ -57,6 +57,6 @@ def pending(
     verb, many = _VERBS[one.what], len(one.by) > 1
     does = one.what if many else _ALONE[one.what]
     when = f"{does} in {left} s, or you:" if bots else f"must {one.what}:"
-    text = f"{one.award} $ {format_cents(award['cents'])}: {who} {when}"
+    text = f"{one.award} $ {cents_text(award['cents'])}: {who} {when}"
     by = " ".join(f"--by {name} --password-file {passwords[name]}" for name in one.by)
     return Pending(one.award, text, f"{command} jackpot {verb} {one.award} {by} --config {config}")

@@ -19,8 +19,8 @@ from controller.demo.processes import Child, ChildFailed, Children
 from controller.demo.screen import Floor, Note, Terminal, lines, plain, screen_possible
 from controller.demo.setup import FloorFolder, SetupError
 from controller.demo.sources import Sources, clock, now_ms
-from controller.rules.money import format_cents
 from record.kit.exits import TROUBLE
+from record.kit.money import cents_text
 
 LOOK_S: Final = 0.4
 START_S: Final = 120.0
@@ -190,7 +190,7 @@ class Running:
     def summary(self) -> Iterator[str]:
         sources = self.sources
         for meter in sources.meters:
-            amount = f"$ {format_cents(meter.cents)}"
+            amount = f"$ {cents_text(meter.cents)}"
             yield f"  {meter.pool} {meter.level}: {amount}, generation {meter.generation}"
         for table in sources.tables:
             many = sources.settled[table.name]

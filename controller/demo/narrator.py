@@ -8,7 +8,7 @@ from typing import Any
 from controller.rules.cards import NAMES, Card
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 from record.rounds import ending
 
 PIPS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
@@ -62,7 +62,7 @@ class Narrator:
             self.line("“Place your bets, please.”")
         elif isinstance(what, f.BetsClosed):
             for seat, placed in self.wagers.items():
-                told = "   ".join(f"{spot} {format_cents(c)}" for spot, c in placed.items())
+                told = "   ".join(f"{spot} {cents_text(c)}" for spot, c in placed.items())
                 self.line(f"Seat {seat} bets {told}")
             self.line("“No more bets.”")
         elif isinstance(what, f.Decided):
@@ -78,7 +78,7 @@ class Narrator:
         elif isinstance(what, f.DealConfirmed):
             self._table()
         elif isinstance(what, f.JackpotLocked):
-            self.line(f"The link locks the jackpot at {format_cents(what.jackpot_cents)}")
+            self.line(f"The link locks the jackpot at {cents_text(what.jackpot_cents)}")
 
     def _table(self) -> None:
         for seat, cards in sorted(self.dealt.items()):
@@ -100,7 +100,7 @@ class Narrator:
             case fx.ShowHand():
                 self._hand(effect)
             case fx.ShowAward(seat, kind, cents):
-                self.line(f"Seat {seat}: {kind.replace('_', ' ')} {format_cents(cents)}")
+                self.line(f"Seat {seat}: {kind.replace('_', ' ')} {cents_text(cents)}")
             case fx.ClaimJackpot(_, claims):
                 for seat, hand, percent in claims:
                     self.line(f"Seat {seat} claims {percent}% of the jackpot: {hand}")
@@ -112,7 +112,7 @@ class Narrator:
                 self.line("Kickout: the dealer folds" if out else "The dealer's hand plays")
             case fx.ShowPot(cents, winners) if winners:
                 named = ", ".join(f"seat {w}" if isinstance(w, int) else str(w) for w in winners)
-                self.line(f"The pot of {format_cents(cents)} goes to {named}")
+                self.line(f"The pot of {cents_text(cents)} goes to {named}")
             case fx.RaiseAlarm(code, alarm_seat, detail, clause):
                 self.line(f"Alarm: {code}, seat {alarm_seat}, {detail} ({clause})")
             case fx.PublishRound(_, record, result):
@@ -134,10 +134,10 @@ class Narrator:
                 self.line(f"    {spot:12} waits for the jackpot")
                 continue
             odds = f" at {wager['odds']}" if wager["odds"] else ""
-            amount = format_cents(wager["to_player"])
+            amount = cents_text(wager["to_player"])
             self.line(f"    {spot:12} {wager['status']:10}{odds:24} {amount:>12}")
         for award in effect.pays["awards"]:
-            self.line(f"    {award['kind']:47} {format_cents(award['amount']):>12}")
+            self.line(f"    {award['kind']:47} {cents_text(award['amount']):>12}")
 
     def summary(self, record: Any, result: Any) -> None:
         nets = "   ".join(f"seat {row['seat']} {_signed(row['net'])}" for row in result["seats"])
@@ -149,4 +149,4 @@ class Narrator:
 def _signed(cents: int | None) -> str:
     if cents is None:
         return "held"
-    return ("+" if cents > 0 else "") + format_cents(cents)
+    return ("+" if cents > 0 else "") + cents_text(cents)

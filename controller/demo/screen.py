@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self
 
-from controller.rules.money import format_cents
-from record.outside import printable
-from record.terminal import draw
+from record.kit.money import cents_text
+from record.kit.outside import printable
+from record.kit.terminal import draw
 
 Weight = Literal["plain", "hit", "jackpot", "alarm"]
 OPEN_STATES: Final = ("claimed", "locked", "verified", "approved")
@@ -171,8 +171,8 @@ def _meter(meter: Meter, stale_s: int, paint: _Paint) -> str:
         words.append(f"STALE {stale_s} s")
         style = RED
     if meter.must_hit_cents:
-        words.append(f"must hit by {format_cents(meter.must_hit_cents)}")
-    amount = f"$ {format_cents(meter.cents):>12}"
+        words.append(f"must hit by {cents_text(meter.must_hit_cents)}")
+    amount = f"$ {cents_text(meter.cents):>12}"
     return paint.row(f"  {meter.pool:6} {meter.level:9} {amount}   {'  '.join(words)}", style)
 
 

@@ -29,7 +29,7 @@ from controller.demo.telling import (
     note_of_step,
     table_view,
 )
-from controller.shell.client import ask, connect
+from record.kit.lines import ask
 from record.link.keys import load_public, load_secret
 
 TOPIC: Final = b"meters"
@@ -132,7 +132,7 @@ class Sources:
     def _table(self, name: str, game: str) -> TableView:
         status: dict[str, Any] = {}
         with suppress(OSError, ValueError):
-            status = ask(self._folder.table(name) / "service.sock", "status", PATIENCE_S)
+            status = ask(self._folder.table(name) / "service.sock", {"verb": "status"}, PATIENCE_S)
         return table_view(name, game, status)
 
     def _look_at_server(self, fresh: list[Note]) -> None:
@@ -234,13 +234,10 @@ class Sources:
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            with connect(self._folder.control, PATIENCE_S) as connection:
-                connection.sendall(json.dumps(request).encode() + b"\n")
-                with connection.makefile("rb") as stream:
-                    answer = json.loads(stream.readline() or b"{}")
+            answer = ask(self._folder.control, request, PATIENCE_S)
         except (OSError, ValueError) as error:
             raise NoAnswer(str(error)) from None
-        if not isinstance(answer, dict) or "error" in answer or not answer:
+        if "error" in answer or not answer:
             raise NoAnswer(str(answer))
         return answer
 

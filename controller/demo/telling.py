@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controller.demo.screen import Meter, Note, TableView, Weight
-from controller.rules.money import format_cents
 from record import rounds
+from record.kit.money import cents_text
 
 Clock = Callable[[int], str]
 """Milliseconds since 1970 as the clock on the wall."""
@@ -95,8 +95,8 @@ def _round(body: Mapping[str, Any]) -> tuple[Weight, str]:
     if won:
         net, _, seat = won[-1]
         with_hand = f" with {_hand(seat['hand'])}" if seat.get("hand") else ""
-        best = f"; seat {seat['seat']} wins {format_cents(net)}{with_hand}"
-    awards = "".join(f"; {kind} pays {format_cents(c)}" for _, kind, c in body.get("awards", ()))
+        best = f"; seat {seat['seat']} wins {cents_text(net)}{with_hand}"
+    awards = "".join(f"; {kind} pays {cents_text(c)}" for _, kind, c in body.get("awards", ()))
     weight: Weight = "hit" if awards else "plain"
     return weight, f"{hand} settled, house {signed(result['house_net'])}{best}{awards}"
 
@@ -107,7 +107,7 @@ def _hand(hand: object) -> str:
 
 def _reversed(body: Mapping[str, Any]) -> tuple[Weight, str]:
     cents = sum(wager[1] for wager in body["wagers"])
-    return "alarm", f"hand {body['round']}: {format_cents(cents)} of progressive wagers taken back"
+    return "alarm", f"hand {body['round']}: {cents_text(cents)} of progressive wagers taken back"
 
 
 def _claimed(body: Mapping[str, Any]) -> tuple[Weight, str]:
@@ -132,7 +132,7 @@ def note_of_step(
 ) -> Note:
     """What people did with an award, or the ledger's lock of it. ``before`` is its state before
     this step: the first approval leaves it verified."""
-    amount = format_cents(award["cents"])
+    amount = cents_text(award["cents"])
     who = f" by {step['by']}" if step["role"] else ""
     if step["state"] == "locked" and not step["role"]:
         won = award["hand"] if award["percent"] else "mystery"
@@ -153,4 +153,4 @@ def note_of_alarm(row: Mapping[str, Any], clock: Clock) -> Note:
 def signed(cents: int | None) -> str:
     if cents is None:
         return "open"
-    return f"+{format_cents(cents)}" if cents > 0 else format_cents(cents)
+    return f"+{cents_text(cents)}" if cents > 0 else cents_text(cents)

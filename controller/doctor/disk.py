@@ -10,7 +10,7 @@ from typing import Final
 
 from controller.doctor.machine import Machine
 from controller.faults.troubles import Trouble
-from record.words import counted
+from record.kit.words import counted
 
 NO_FOLDER: Final = "E-DOC-040"
 READ_ONLY: Final = "E-DOC-041"

@@ -43,9 +43,9 @@ def examine(config_file: Path | None, machine: Machine | None = None) -> Iterato
 
 def _configured(config_file: Path, machine: Machine) -> Iterator[Examined]:
     # These stand on the libraries that were examined first.
-    from controller.config import ConfigError
     from controller.config.live import line_kinds, load_live
     from controller.doctor.table import table
+    from record.kit.config import ConfigError
 
     try:
         config = load_live(config_file, line_kinds())

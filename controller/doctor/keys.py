@@ -19,6 +19,7 @@ from controller.registers.keys import load_public as register_key
 from controller.registers.kinds import CHIPS, STAFF
 from controller.registers.staff.register import StaffRegister
 from controller.rules.errors import UnderfeltError
+from record.kit.config import ConfigError
 from record.link.keys import KeyFileError, SecretKey, load_public, load_secret
 
 
@@ -82,5 +83,5 @@ def _refused(
     for about, open_it in openers.items():
         try:
             open_it(config)
-        except (UnderfeltError, KeyFileError) as error:
+        except (ConfigError, UnderfeltError, KeyFileError) as error:
             yield about, refusal_of(error, about)

@@ -21,10 +21,10 @@ from controller.doctor.machine import Machine
 from controller.doctor.service import Unit, service, unit_of, wanted
 from controller.doctor.user import USER, is_known, seen_by
 from controller.faults.troubles import Trouble, troubles
-from controller.shell.client import ask
 from record.journal import JournalError
 from record.journal.reader import JournalReader
-from record.words import counted
+from record.kit.lines import ask
+from record.kit.words import counted
 
 UNREADABLE: Final = "E-DOC-005"
 NO_USER: Final = "E-DOC-068"
@@ -110,7 +110,7 @@ def _handed(config: LiveConfig, machine: Machine, unit: Unit) -> tuple[list[Trou
 
 def _daemon(path: Path) -> Found:
     try:
-        return "table", "runs", troubles(ask(path, "status"))
+        return "table", "runs", troubles(ask(path, {"verb": "status"}))
     except PermissionError as error:
         return "table", "", [Trouble(NOT_ASKED, "table", "note", f"{path}: {error.strerror}")]
     except OSError as error:

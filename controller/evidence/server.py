@@ -16,10 +16,11 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from controller.evidence.errors import EvidenceError
-from link.commands.io import Stop, load_config
+from link.commands.io import load_config
 from link.commands.report_source import opened
 from link.reports.source import Source
 from link.rows import AwardRow, EventRow
+from record.kit.verbs import Stop
 from record.verify_evidence import AWARD_FIELDS, Derivation, Pools, drawn_seeds
 
 MOST_EVENTS: Final = 200_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import Final, NamedTuple
 
-from controller.config import ConfigError
-from controller.config.errors import Problem
 from controller.rules.errors import SettingsError, UnderfeltError
 from record.journal import JournalError
+from record.kit.config import ConfigError, Problem
 from record.link.keys import KeyFileError
 
-REFUSED: Final = (UnderfeltError, JournalError, KeyFileError, OSError, MemoryError)
+REFUSED: Final = (
+    ConfigError, UnderfeltError, JournalError, KeyFileError, OSError, MemoryError,
+)  # fmt: skip
 """What loading a configuration and starting a table can raise."""
 UNREADABLE: Final = "E-CFG-011"
 EXHAUSTED: Final = "E-RUN-004"

@@ -18,8 +18,8 @@ from controller.history.errors import BodyError
 from controller.rules import events as ev
 from controller.rules.cards import BY_NAME, NAMES, Card, HiddenCard
 from controller.rules.engine.names import NAME_OF
-from controller.rules.errors import shown
 from controller.rules.hands import HAND_BY_NAME, Hand
+from record.kit.words import shown
 
 Hide = Callable[[HiddenCard], Any]
 Unhide = Callable[[Any], HiddenCard]

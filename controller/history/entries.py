@@ -34,7 +34,7 @@ from controller.rules.engine.entries import (
     TableCall,
 )
 from controller.rules.engine.names import NAME_OF, WHATS
-from controller.rules.errors import shown
+from record.kit.words import shown
 
 VERSION: Final = 1
 FACT: Final = "fact"

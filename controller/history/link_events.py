@@ -17,6 +17,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine.state import Archive, TableState
 from controller.rules.hands import HAND_BY_NAME
 from controller.rules.paytables import Odds
+from record.kit.outside import fault
 from record.link.codec import encode_body
 from record.link.events import (
     AnyBody,
@@ -31,7 +32,6 @@ from record.link.events import (
     Withdrawn,
 )
 from record.link.messages import LONGEST
-from record.outside import fault
 
 PROGRESSIVE: Final = "progressive"
 ENVELOPE: Final = 256

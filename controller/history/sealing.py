@@ -22,7 +22,7 @@ from nacl.secret import SecretBox
 from controller.history.codec import BAD_VALUE, MISSING_FIELD, UNKNOWN_FIELD
 from controller.history.errors import BodyError, SealError
 from controller.rules.cards import DECK_SIZE, Card, HiddenCard
-from controller.rules.errors import shown
+from record.kit.words import shown
 
 KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 32

@@ -14,8 +14,8 @@ from controller.math.wagers import odds_wager, outcomes
 from controller.rules.book import Book
 from controller.rules.books import BOOKS
 from controller.rules.hands import HAND_NAMES, THREE_HAND_NAMES
-from controller.rules.money import format_cents
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC, Settings, TableSettings
+from record.kit.money import cents_text
 
 PAR_SETTINGS: Final = (
     "seats",
@@ -95,17 +95,17 @@ def _limits_notes(book: Book, settings: Settings) -> tuple[str, ...]:
     notes = []
     scope = "each wager" if settings.limit_scope == "per_spot" else "the three wagers together"
     if settings.max_wager is not None:
-        most = format_cents(settings.max_wager)
+        most = cents_text(settings.max_wager)
         notes.append(
             f"{scope.capitalize()} above {most}: the part above is neither paid nor collected; the "
             "figures hold for the part within."
         )
     if settings.min_wager is not None:
-        least = format_cents(settings.min_wager)
+        least = cents_text(settings.min_wager)
         notes.append(f"Minimum of {scope}: {least}. A wager below it is valid, and so the figures.")
     if settings.max_payout is not None:
         each = "one hand" if settings.max_payout_scope == "per_hand" else "one wager"
-        most = format_cents(settings.max_payout)
+        most = cents_text(settings.max_payout)
         notes.append(
             f"Maximum payout of {each}: {most}. The table max_payout says from which stake on a "
             "win is cut, the table capped what the three wagers then return; all other figures "

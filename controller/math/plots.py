@@ -7,7 +7,7 @@ from typing import Final
 
 from controller.math.exact import decimal_text
 from controller.math.sheet import Bars, MeterPlot, Plot
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 
 BAR_COLUMNS: Final = 38
 METER_COLUMNS: Final = 64
@@ -54,9 +54,9 @@ def _meter(plot: MeterPlot) -> list[str]:
         label = "100.0 %" if i == row(1.0) else f"{100 * value:.1f} %"
         lines.append(f"  {label:>9} |{''.join(cells).rstrip()}")
     lines.append(" " * 12 + "+" + _axis(plot, reach))
-    lines.append(" " * 12 + f"0{format_cents(reach):>{METER_COLUMNS}}")
+    lines.append(" " * 12 + f"0{cents_text(reach):>{METER_COLUMNS}}")
     for name, meter in plot.marks:
-        lines.append(" " * 13 + f"{name[0].upper()} = {name}, {format_cents(meter)}")
+        lines.append(" " * 13 + f"{name[0].upper()} = {name}, {cents_text(meter)}")
     return lines
 
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from controller.math.exact import decimal_text, percent_text
 from controller.math.sheet import Bars, MeterPlot, Plot, Sheet
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 
 WIDTH: Final = 760
 MARGIN: Final = 24
@@ -62,7 +62,7 @@ def _words(plots: list[Plot]) -> str:
                 even = line.break_even_cents
                 at = "over 100 % at any meter"
                 if even is not None:
-                    at = f"100 % at {format_cents(floor(even))}"
+                    at = f"100 % at {cents_text(floor(even))}"
                 said.append(f"{plot.title}, {name}: {percent_text(line.at(0))} at 0, {at}.")
     return " ".join(said)
 
@@ -137,7 +137,7 @@ def _meter(plot: MeterPlot) -> Iterator[str]:
     for name, meter in plot.marks:
         yield _rule(x(meter), 30, x(meter), bottom, FAINT, style='stroke-dasharray="2 3"')
         left = meter * 2 > reach
-        label, anchor = f"{name} {format_cents(meter)}", "end" if left else "start"
+        label, anchor = f"{name} {cents_text(meter)}", "end" if left else "start"
         yield _text(x(meter) + (-5 if left else 5), bottom - 8, label, anchor=anchor, fill=FAINT)
     labels = _apart([y(float(line.at(reach))) + 4 for _, line in plot.lines])
     for i, (name, line) in enumerate(plot.lines):
@@ -147,7 +147,7 @@ def _meter(plot: MeterPlot) -> Iterator[str]:
         yield _text(right + 6, labels[i], name, fill=hue)
     yield _rule(AXIS_LEFT, bottom, right, bottom, INK)
     yield _text(AXIS_LEFT, bottom + 18, "0", anchor="middle", fill=FAINT)
-    yield _text(right, bottom + 18, format_cents(reach), anchor="end", fill=FAINT)
+    yield _text(right, bottom + 18, cents_text(reach), anchor="end", fill=FAINT)
     yield _text((AXIS_LEFT + right) / 2, bottom + 34, "meter", anchor="middle", fill=FAINT)
 
 

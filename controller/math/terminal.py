@@ -10,8 +10,8 @@ from typing import Final
 from controller.math.exact import decimal_text, fraction_text, percent_text
 from controller.math.plots import draw
 from controller.math.sheet import Column, Figure, Kind, Sheet, Table, Value, Wager, setting_json
-from controller.rules.errors import shown
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
+from record.kit.words import shown
 
 WIDTH: Final = 80
 LABEL: Final = 30
@@ -31,7 +31,7 @@ def show(value: Value, kind: Kind, none: str = "-") -> str:
         return decimal_text(value, 8)
     if isinstance(value, Fraction):
         return fraction_text(value)
-    return format_cents(value) if kind is Kind.CENTS else f"{value:,}"
+    return cents_text(value) if kind is Kind.CENTS else f"{value:,}"
 
 
 def render(sheet: Sheet) -> str:

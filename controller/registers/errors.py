@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from controller.rules.errors import UnderfeltError, shown
+from controller.rules.errors import UnderfeltError
+from record.kit.words import shown
 
 
 @dataclass(frozen=True, slots=True)

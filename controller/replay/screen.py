@@ -12,7 +12,7 @@ from controller.replay.displays import UNREAD, lamps, meter
 from controller.replay.frames import SEALED, on_line
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
-from record.words import counted
+from record.kit.words import counted
 
 COLUMNS: Final = 80
 ROWS: Final = 24

@@ -17,10 +17,10 @@ from controller.rules.engine.doubts import sentence
 from controller.rules.engine.state import TableState
 from controller.rules.explain import explain
 from controller.rules.hands import HAND_NAMES
-from controller.rules.money import format_cents
 from controller.rules.rulings import rule_on
+from record.kit.money import cents_text
+from record.kit.words import counted
 from record.rounds import ending, reason
-from record.words import counted
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
 CONSOLE: Final = "console"
@@ -54,7 +54,7 @@ class Said(NamedTuple):
 
 
 def cents(amount: int | None) -> str:
-    return "held" if amount is None else format_cents(amount)
+    return "held" if amount is None else cents_text(amount)
 
 
 def cards(found: Iterable[Card]) -> str:

@@ -1,1 +1,1 @@
-"""The rules, pure: no clock, no input or output, no chance; standard library only."""
+"""The rules, pure: no clock, no input or output, no chance."""

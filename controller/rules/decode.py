@@ -15,9 +15,10 @@ from controller.rules import events as ev
 from controller.rules.book import BASE_SPOTS, SPOT_1, SPOT_2, Book
 from controller.rules.books import BOOKS
 from controller.rules.cards import BY_NAME, NAMES, Card
-from controller.rules.errors import RecordError, shown
+from controller.rules.errors import RecordError
 from controller.rules.record import NOTHING_WITHDRAWN, Cards, RoundRecord, SeatRecord
 from controller.rules.settings import DEFAULTS, MONEY_SPEC, MOST, Bad, Settings, convert
+from record.kit.words import shown
 
 _LIR_SEAT: Final = frozenset(("seat", "wagers", "cards", "decisions"))
 _RICO_SEAT: Final = frozenset(("seat", "wagers", "cards", "action", "draw"))

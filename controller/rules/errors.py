@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-
-def shown(value: object, limit: int = 80) -> str:
-    """A value as the user wrote it, in JSON, cut to a readable length."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        text = repr(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
 
 class UnderfeltError(Exception):
     """The root of every error that is not our bug."""

@@ -14,6 +14,7 @@ from controller.rules.books import BOOKS
 from controller.rules.cards import BY_NAME, RANKS
 from controller.rules.hands import RANKS_OF, rank5
 from controller.rules.paytables import MAIN_OF, MainHand
+from record.kit.money import cents_text
 
 Row = Mapping[str, Any]
 TENS: Final = "tens or better"
@@ -106,7 +107,7 @@ def event_text(event: Row) -> str:
             continue
         words = name.replace("_", " ")
         if name in ("amount", "corrected_to"):
-            value = f"{value // 100}.{value % 100:02}"
+            value = cents_text(value)
         elif name in ("spot", "from_spot"):
             words, value = words.replace("spot", "wager"), str(value)
         elif isinstance(value, list):

@@ -40,14 +40,3 @@ def split_pot(
     shares[last] += crumbs
     conserved(sum(shares.values()), pot, "pot split")
     return shares
-
-
-def dollars(cents: int) -> str:
-    """``1234567`` as ``$12,345.67``: an amount in a sentence."""
-    return f"-${format_cents(-cents)}" if cents < 0 else f"${format_cents(cents)}"
-
-
-def format_cents(cents: int) -> str:
-    """``1234567`` as ``12,345.67``."""
-    sign = "-" if cents < 0 else ""
-    return f"{sign}{abs(cents) // 100:,}.{abs(cents) % 100:02}"

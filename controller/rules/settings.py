@@ -13,8 +13,9 @@ from fractions import Fraction
 from typing import Any, Final, Literal, TypeVar
 
 from controller.rules.cards import BY_NAME, Card
-from controller.rules.errors import SettingsError, shown
+from controller.rules.errors import SettingsError
 from controller.rules.hands import HAND_BY_NAME, Hand
+from record.kit.words import shown
 
 Convert = Callable[[object], Any]
 

@@ -9,13 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from select import select
 from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
-from time import monotonic, sleep
 from typing import Any, Final
+
+from record.kit.lines import connect, line_of
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 16 << 20
 PIECE: Final = 1 << 16
-RETRY_S: Final = 0.05
 
 
 class NoTable(Exception):
@@ -24,26 +24,6 @@ class NoTable(Exception):
 
 class NotAllowed(NoTable):
     """The socket is there, and not for this user."""
-
-
-def connect(path: Path, timeout_s: float) -> socket.socket:
-    """OSError if nobody listens. Where many come at once the kernel says so; then again."""
-    made = socket.socket(socket.AF_UNIX)
-    made.settimeout(timeout_s)
-    until_s = monotonic() + timeout_s
-    try:
-        while True:
-            try:
-                made.connect(str(path))
-            except BlockingIOError:
-                if monotonic() > until_s:
-                    raise
-                sleep(RETRY_S)
-            else:
-                return made
-    except BaseException:
-        made.close()
-        raise
 
 
 def _hung_up(connection: socket.socket) -> bool:
@@ -75,7 +55,7 @@ class Client:
         if cursor is not None:
             request["cursor"] = cursor
         try:
-            return self._asked(json.dumps(request).encode() + b"\n")
+            return self._asked(line_of(request))
         except PermissionError:
             self.close()
             said = "you may not; join the group that the socket belongs to"
@@ -127,13 +107,3 @@ class Client:
         made, self._socket = self._socket, None
         if made is not None:
             made.close()
-
-
-def ask(path: Path, verb: str, timeout_s: float = 5.0) -> dict[str, Any]:
-    """One request, for commands; OSError if nobody listens."""
-    with connect(path, timeout_s) as connection:
-        with suppress(BrokenPipeError):  # refused before it was asked
-            connection.sendall(json.dumps({"verb": verb}).encode() + b"\n")
-        with connection.makefile("rb") as stream:
-            answer = json.loads(stream.readline() or b"{}")
-    return answer if isinstance(answer, dict) else {}

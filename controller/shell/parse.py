@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from controller.shell.errors import NO_DEVICE, WORD, Refused
 from controller.shell.verbs import VERBS, Verb, Word
-from record.words import did_you_mean
+from record.kit.words import did_you_mean
 
 MAX_WORDS: Final = 8
 MAX_CHARACTERS: Final = 64

@@ -19,7 +19,7 @@ from typing import Final
 from controller.shell.client import NoTable, NotAllowed
 from controller.shell.parse import complete
 from controller.shell.session import NO, YES, Session
-from record.outside import printable
+from record.kit.outside import printable
 
 LEAVING: Final = ("exit", "quit")
 WIDEST: Final = 80

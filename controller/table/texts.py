@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any, Final
 
-from controller.rules.errors import shown
+from record.kit.words import shown
 
 COLUMNS: Final = 20
 

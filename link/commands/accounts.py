@@ -17,11 +17,11 @@ from link import accounts
 from link.accounts import ROLES
 from link.commands.accounts_local import declare_recover, recover
 from link.commands.io import (
-    Stop,
     add_passwords,
     add_people,
     add_place,
     asked,
+    command,
     control_of,
     fresh,
     listed,
@@ -31,7 +31,7 @@ from link.commands.io import (
     print_answer,
     table_text,
 )
-from link.commands.verbs import Verb, run_verb
+from record.kit.verbs import Stop, Verb
 
 LONGEST: Final = 4_096
 FIELDS: Final = ("account", "key", "proof", "salt")
@@ -280,6 +280,4 @@ VERBS: Final = {
     "list": Verb(add_place, _list, "all accounts and their state", "list --config link.toml"),
 }
 
-
-def run(argv: list[str]) -> int:
-    return run_verb("accounts", "People with an account at the link server.", VERBS, argv)
+run: Final = command("accounts", "People with an account at the link server.", VERBS).run

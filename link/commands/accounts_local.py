@@ -16,7 +16,7 @@ from typing import Final
 
 from link import accounts
 from link.accounts import AccountRefused
-from link.commands.io import Stop, add_passwords, fresh, load_config, passwords, print_answer
+from link.commands.io import add_passwords, fresh, load_config, passwords, print_answer
 from link.ledger.ledger import Ledger
 from link.ledger.orders import MACHINE, SERVER, Found, Founded
 from link.registry import Stamp
@@ -25,6 +25,7 @@ from link.server.staff_orders import upgrade
 from link.store import open_store
 from link.store.base import SqlStore
 from link.store.errors import StoreError
+from record.kit.verbs import Stop
 
 LEASE_MS: Final = 1_000
 

@@ -18,11 +18,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from link.accounts import weakness
-from link.config import ConfigError, LinkConfig, load
-from link.server.control import ask
-from record.arguments import add_config
-from record.outside import printable, printable_json, printable_lines
-from record.places import LINK
+from link.config import LinkConfig, load
+from record.kit.arguments import add_config
+from record.kit.config import ConfigError
+from record.kit.lines import ask
+from record.kit.outside import printable, printable_json, printable_lines
+from record.kit.places import LINK
+from record.kit.verbs import Command, Stop, Verb
+from record.link.keys import KeyFileError
 
 LONGEST_LINE: Final = 1_024
 
@@ -41,12 +44,11 @@ _BY_CODE: Final = {
 }
 
 
-class Stop(Exception):
-    """The command ends here: what to say, and the exit code."""
-
-    def __init__(self, text: str, code: int) -> None:
-        super().__init__(text)
-        self.text, self.code = text, code
+def command(name: str, text: str, verbs: Mapping[str, Verb]) -> Command:
+    """Every command of the server may meet a key file that is none."""
+    return Command(
+        name, text, verbs, stops={KeyFileError: lambda error: Stop(str(error), error.exit_code)}
+    )
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:

@@ -16,10 +16,10 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from link.commands.io import (
-    Stop,
     add_people,
     add_place,
     asked,
+    command,
     control_of,
     listed,
     load_config,
@@ -29,14 +29,15 @@ from link.commands.io import (
     print_answer,
 )
 from link.commands.report_source import ControlSource
-from link.commands.verbs import Verb, run_verb
 from link.reports.days import GamingDays
 from link.reports.desk import Desk
 from link.reports.hits import hits_report
 from link.reports.model import ReportError
-from link.reports.text import cents_text, findings_text, section_text
+from link.reports.text import findings_text, section_text
 from link.rows import AwardRow, AwardStep
-from record.words import counted
+from record.kit.money import cents_text
+from record.kit.verbs import Stop, Verb
+from record.kit.words import counted
 
 OPEN: Final = ("claimed", "locked", "verified", "approved")
 WANTS: Final = {
@@ -276,6 +277,4 @@ VERBS: Final = {
     ),
 }
 
-
-def run(argv: list[str]) -> int:
-    return run_verb("jackpot", "Jackpots of the link, from lock to payment.", VERBS, argv)
+run: Final = command("jackpot", "Jackpots of the link, from lock to payment.", VERBS).run

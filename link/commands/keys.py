@@ -14,17 +14,17 @@ from typing import Any, Final
 import zmq
 
 from link.commands.io import (
-    Stop,
     add_people,
     add_place,
+    command,
     control_of,
     ordered,
     print_answer,
     rows_of,
     table_text,
 )
-from link.commands.verbs import Verb, run_verb
 from link.registry import ROLES, KeyRefused, read_csv
+from record.kit.verbs import Stop, Verb
 from record.link.keys import (
     KeyFileError,
     fingerprint,
@@ -194,6 +194,4 @@ VERBS: Final = {
     "list": Verb(_declare_list, _list, "all keys and their state", "list --config link.toml"),
 }
 
-
-def run(argv: list[str]) -> int:
-    return run_verb("keys", "CURVE keys of tables, signs and servers.", VERBS, argv)
+run: Final = command("keys", "CURVE keys of tables, signs and servers.", VERBS).run

@@ -13,25 +13,26 @@ import signal
 import sys
 from typing import Any, Final
 
-from link.commands.io import Stop, add_place, asked, control_of, load_config, print_answer
+from link.commands.io import add_place, asked, command, control_of, load_config, print_answer
 from link.commands.link_init import declare_init, init
 from link.commands.link_install import declare_install, install
 from link.commands.link_journals import VERBS as JOURNALS
 from link.commands.link_store import backup, check, declare_backup, declare_check, declare_restore
 from link.commands.link_store import restore as restore_backup
-from link.commands.verbs import Verb, run_verb, usage
 from link.ledger.errors import LedgerBroken, PoolError
 from link.server.doors import DoorError
 from link.server.log import Log
 from link.server.start import start
 from link.store.errors import StoreError
-from record.arguments import Arguments
+from record.kit.arguments import Arguments
 from record.kit.exits import TROUBLE
+from record.kit.money import cents_text
+from record.kit.notify import Notifier
+from record.kit.outside import printable
+from record.kit.process import keep_memory_private
+from record.kit.verbs import Stop, Verb
+from record.kit.words import counted
 from record.link.keys import KeyFileError
-from record.notify import Notifier
-from record.outside import printable
-from record.private import keep_memory_private
-from record.words import counted
 
 TEXT: Final = (
     "The progressive-link server: underfelt link --config FILE runs it; the verbs look after it."
@@ -41,10 +42,7 @@ TEXT: Final = (
 def run(argv: list[str]) -> int:
     if argv and argv[0].partition("=")[0] == "--config":
         return _serve(argv)
-    if argv and argv[0] in ("-h", "--help"):
-        print(usage("link", TEXT, VERBS), end="")
-        return os.EX_OK
-    return run_verb("link", TEXT, VERBS, argv)
+    return command("link", TEXT, VERBS).run(argv)
 
 
 def _serve(argv: list[str]) -> int:
@@ -118,7 +116,7 @@ def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
         rows.append(f"  TEST MODE: {', '.join(status['test_mode'])}")
     for meter in meters:
         pending = f", {meter['pending']} pending" if meter["pending"] else ""
-        amount = f"{meter['cents'] // 100:,}.{meter['cents'] % 100:02}"
+        amount = cents_text(meter["cents"])
         rows.append(f"  {meter['pool']}/{meter['level']}: {amount}{pending}")
     return "\n".join(rows)
 

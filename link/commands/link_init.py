@@ -15,12 +15,13 @@ from typing import Final
 import zmq
 
 from link.commands.accounts_local import add_accounts, found, made, now_ms, stated
-from link.commands.io import Stop, print_answer
+from link.commands.io import print_answer
 from link.config import load
 from link.rows import AccountRow
 from link.sealing import WORD
 from link.store import open_store
 from link.store.errors import StoreError
+from record.kit.verbs import Stop
 from record.link.keys import fingerprint, write_pair, write_word
 
 TEMPLATE: Final = """\

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from link.commands.io import Stop, load_config, print_answer
+from link.commands.io import load_config, print_answer
 from link.store import open_store
 from link.store.errors import StoreError
+from record.kit.verbs import Stop
 
 SITE: Final = "etc/underfelt"
 STATE: Final = "var/lib/underfelt-link"

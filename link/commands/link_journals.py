@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, Final
 
 from link.commands.io import (
-    Stop,
     add_people,
     add_place,
     control_of,
@@ -22,8 +21,8 @@ from link.commands.io import (
     rows_of,
     table_text,
 )
-from link.commands.verbs import Verb
-from record.words import counted
+from record.kit.verbs import Stop, Verb
+from record.kit.words import counted
 
 _HEAD: Final = ("journal", "table", "state", "events", "why")
 _ALARM_HEAD: Final = ("time", "code", "table", "text")

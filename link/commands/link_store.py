@@ -14,7 +14,7 @@ from nacl.signing import SigningKey
 
 from link import accounts
 from link.accounts import AccountRefused
-from link.commands.io import Stop, add_people, asked, load_config, passwords, present, print_answer
+from link.commands.io import add_people, asked, load_config, passwords, present, print_answer
 from link.ledger.errors import LedgerBroken, PoolError
 from link.ledger.history import History, check_history
 from link.ledger.ledger import Ledger
@@ -30,9 +30,10 @@ from link.store.backup import verify_backup
 from link.store.base import SqlStore
 from link.store.contract import Store
 from link.store.errors import StoreError
-from record.arguments import add_config
-from record.places import LINK
-from record.words import counted
+from record.kit.arguments import add_config
+from record.kit.places import LINK
+from record.kit.verbs import Stop
+from record.kit.words import counted
 
 LONG_S: Final = 3_600.0
 

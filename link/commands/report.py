@@ -12,9 +12,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
-from link.commands.io import Stop, load_config
+from link.commands.io import command, load_config
 from link.commands.report_source import opened
-from link.commands.verbs import Verb, run_verb
 from link.config import LinkConfig
 from link.reports.day import day_report
 from link.reports.days import GamingDays
@@ -28,15 +27,16 @@ from link.reports.pool import pool_report
 from link.reports.reconcile import Journal, reconcile_report
 from link.reports.table import fold_tables, table_report
 from link.reports.text import report_text
-from record.arguments import add_config
 from record.journal.errors import JournalError
 from record.journal.reader import JournalReader
+from record.kit.arguments import add_config
 from record.kit.exits import TROUBLE
+from record.kit.outside import printable, printable_json, printable_lines
+from record.kit.places import LINK
+from record.kit.verbs import Stop, Verb
 from record.link.codec import WireError
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
-from record.outside import printable, printable_json, printable_lines
-from record.places import LINK
 
 Make = Callable[[argparse.Namespace, Desk], Report]
 
@@ -291,6 +291,4 @@ VERBS: Final = {
     ),
 }
 
-
-def run(argv: list[str]) -> int:
-    return run_verb("report", "Reports of the link server by gaming day.", VERBS, argv)
+run: Final = command("report", "Reports of the link server by gaming day.", VERBS).run

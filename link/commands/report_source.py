@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from link.commands.io import Stop, asked
+from link.commands.io import asked
 from link.config import LinkConfig
 from link.reports.source import Mark, Source
 from link.rows import AlarmRow, AwardRow, AwardStep, BalanceRow, Entry, EventRow, LevelRow
 from link.store import open_store
 from link.store.contract import INT64_MAX, Span, Store
 from link.store.errors import StoreError
+from record.kit.verbs import Stop
 
 
 class StoreSource:

@@ -1,6 +1,5 @@
 """The server's file, ``link.toml``: read whole, checked whole, every problem told at once."""
 
-from link.config.errors import ConfigError, Problem
 from link.config.file import LinkConfig, load
 
-__all__ = ["ConfigError", "LinkConfig", "Problem", "load"]
+__all__ = ["LinkConfig", "load"]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from link.config import options as o
-from link.config.errors import ConfigError, Problem, shown, unknown
 from link.ledger.errors import PoolError
 from link.ledger.parameters import pools_from
 from link.ledger.terms import Pool
-
-LONGEST: Final = 1 << 20
+from record.kit.config import ConfigError, Problem, read_toml, unknown
+from record.kit.words import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,10 @@ class LinkConfig:
 
 def load(path: Path) -> LinkConfig:
     """OSError if it cannot be read, ConfigError if it cannot be used."""
-    document = _document(path)
+    document = read_toml(path, "E-LNK-050")
     folder = path.absolute().parent
     problems = [
-        unknown("", key, value, o.TOP_LEVEL)
+        unknown("E-LNK-051", key, value, o.TOP_LEVEL)
         for key, value in document.items()
         if key not in o.TOP_LEVEL
     ]
@@ -97,28 +95,17 @@ def load(path: Path) -> LinkConfig:
     )
 
 
-def _document(path: Path) -> dict[str, Any]:
-    with path.open("rb") as stream:
-        raw = stream.read(LONGEST + 1)
-    if len(raw) > LONGEST:
-        said = f"more than {LONGEST:,} bytes; expected a configuration"
-        raise ConfigError(path, [Problem("E-LNK-050", "file", said)])
-    try:
-        return tomllib.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        said = f"byte {error.start} is not UTF-8; expected a TOML file in UTF-8"
-    except (ValueError, RecursionError) as error:
-        said = f"{error or 'nested too deeply'}; expected TOML"
-    raise ConfigError(path, [Problem("E-LNK-050", "file", said)])
-
-
 def _section(
     where: str, table: object, spec: Mapping[str, o.Option], problems: list[Problem]
 ) -> dict[str, Any]:
     if not isinstance(table, dict):
         problems.append(Problem("E-LNK-052", where, f"{shown(table)}: expected a table"))
         return {}
-    problems += [unknown(where, k, v, tuple(spec)) for k, v in table.items() if k not in spec]
+    problems += [
+        unknown("E-LNK-051", f"{where}.{key}", value, spec)
+        for key, value in table.items()
+        if key not in spec
+    ]
     values: dict[str, Any] = {}
     for name, option in spec.items():
         key = f"{where}.{name}"

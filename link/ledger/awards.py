@@ -23,9 +23,9 @@ from link.ledger.rounds import HELD, OPEN, Held, RoundBook
 from link.ledger.state import Journal, Poison, Reply, State, must_fit
 from link.ledger.units import to_cents, to_units
 from link.rows import AwardState
+from record.kit.money import dollars
 from record.link.events import Withdrawn
 from record.link.messages import AwardChanged, LockedAward
-from record.words import dollars
 
 LEGAL: Final[dict[str, frozenset[str]]] = {
     "": frozenset(("claimed",)),

@@ -16,8 +16,9 @@ from link.ledger.state import (
     must_fit,
 )
 from link.ledger.units import to_units
+from record.kit.money import dollars
+from record.kit.words import counted
 from record.link.events import Contributed, Reversed, Wager
-from record.words import counted, dollars
 
 POISON = "E-LNK-017"
 

@@ -21,7 +21,7 @@ import msgspec
 
 from link.ledger.errors import PoolError
 from record.games import COUNTS, PROGRESSIVES, Progressive, chance
-from record.words import dollars
+from record.kit.money import dollars
 
 SCHEMA: Final = "underfelt.par/1"
 MOST_TEXT: Final = 500

@@ -14,7 +14,7 @@ from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume, R
 from link.ledger.rounds import OPEN
 from link.ledger.state import Journal, State
 from link.rows import EventRow
-from record.outside import excerpt
+from record.kit.outside import excerpt
 
 FORK = "E-LNK-030"
 WENT_BACK = "E-LNK-031"

@@ -43,10 +43,10 @@ from link.ledger.state import (
 )
 from link.ledger.terms import Pool, PoolTerms, check_pools
 from link.rows import EventRow, Group, Saved
+from record.kit.outside import printable
 from record.link import events as ev
 from record.link.codec import body_of, encode, encode_body
 from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
-from record.outside import printable
 from record.shape import why
 
 Recall = Callable[[str, int], EventRow | None]

@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from link.ledger.errors import PoolError
+from record.kit.money import cents_text
 
 UNITS: Final = 1_000_000
 """Units of a cent."""
@@ -67,4 +68,4 @@ def money_text(units: int) -> str:
     sign, units = ("-", -units) if units < 0 else ("", units)
     cents, rest = divmod(units, UNITS)
     below = f"{rest:06}".rstrip("0")
-    return f"{sign}{cents // 100:,}.{cents % 100:02}{below}"
+    return f"{sign}{cents_text(cents)}{below}"

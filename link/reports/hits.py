@@ -16,9 +16,9 @@ from link.reports.derive import Derivation, derive
 from link.reports.desk import Desk
 from link.reports.model import Line, Report, Section, columns
 from link.reports.source import Period
-from link.reports.text import cents_text
 from link.rows import AwardRow, AwardStep
-from record.words import counted
+from record.kit.money import cents_text
+from record.kit.words import counted
 
 _before: Final = re.compile(r"(\d+) cents before; (.+) is \w+")
 

@@ -20,7 +20,7 @@ import msgspec
 from link.reports.desk import Desk
 from link.reports.model import DRIFT, Finding, Line, Report, ReportError, Section, columns
 from link.reports.table import PROGRESSIVE, Sums
-from record.words import counted
+from record.kit.words import counted
 
 SCHEMA: Final = "underfelt.par/1"
 MOST_SUMMED: Final = 20_000

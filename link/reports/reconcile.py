@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from link.reports.model import Line, Report, Section, columns
-from link.reports.text import cents_text
 from link.rows import EventRow
+from record.kit.money import cents_text
+from record.kit.words import counted
 from record.link.codec import body_of
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
 from record.link.messages import Event
-from record.words import counted
 
 MOST_LISTED: Final = 100
 COUNTS: Final = {"events": "events", "rounds": "rounds", "claims and requests": "claims"}

@@ -10,9 +10,9 @@ from typing import Any, Final
 from link.reports.desk import Desk
 from link.reports.model import UNREADABLE, Finding, Line, Report, Section, columns
 from link.rows import EventRow
+from record.kit.words import counted
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
 from record.rounds import ending, returned
-from record.words import counted
 
 PROGRESSIVE: Final = "progressive"
 KEPT_ROUNDS: Final = 256

@@ -8,20 +8,16 @@ from typing import Final
 
 from link.ledger.units import UNITS
 from link.reports.model import Column, Report, Section, Value
+from record.kit.money import cents_text
 
 WIDTH: Final = 78
-
-
-def cents_text(cents: int) -> str:
-    sign, cents = ("-", -cents) if cents < 0 else ("", cents)
-    return f"{sign}{cents // 100:,}.{cents % 100:02}"
 
 
 def units_text(units: int, places: int = 0) -> str:
     """Money with so many places below a cent, exactly: the caller knows that no more are used."""
     sign, units = ("-", -units) if units < 0 else ("", units)
     cents, rest = divmod(units, UNITS)
-    return f"{sign}{cents // 100:,}.{cents % 100:02}{f'{rest:06}'[:places]}"
+    return f"{sign}{cents_text(cents)}{f'{rest:06}'[:places]}"
 
 
 def places_of(values: Sequence[Value]) -> int:

@@ -11,7 +11,6 @@ import json
 import os
 import secrets
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -29,12 +28,12 @@ from link.server.log import Log
 from link.server.office import WRONG
 from link.server.orders import read_order
 from link.server.staff_orders import adoption
-from record.outside import INT64, NotStrict, read_json
+from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
+from record.kit.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20
 LONGEST_TEXT: Final = 60_000
 LONGEST_PATH: Final = 1_000
-MODE: Final = 0o660
 AT_ONCE: Final = 8
 IDLE_S: Final = 30.0
 AWAY_S: Final = 0.2
@@ -42,11 +41,10 @@ AGAIN_S: Final = 0.1
 BACKLOG: Final = 128
 DROPPED: Final = 1 << 16
 MOST_PEOPLE: Final = 3
-BUSY: Final[Answer] = {"error": "E-SVC-003", "text": "busy; try again"}
-TOO_LONG: Final[Answer] = {
-    "error": "E-SVC-001",
-    "text": f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB",
-}
+TRY_AGAIN: Final = refusal(BUSY, "busy; try again")
+TOO_LONG: Final = refusal(
+    NO_REQUEST, f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB"
+)
 QUESTIONS: Final = frozenset(("status", "meters", "pools"))
 LISTS: Final = frozenset(("tables", "keys", "accounts", "journals", "awards", "alarms", "rows"))
 """In pages; the loop reads what else the request says."""
@@ -69,14 +67,7 @@ class Control:
         }
 
     def start(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.unlink(missing_ok=True)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        old = os.umask(0o777 & ~MODE)
-        try:
-            self._socket.bind(str(self.path))
-        finally:
-            os.umask(old)
+        self._socket = bound(self.path)
         self._socket.listen(BACKLOG)
         threading.Thread(target=self._accept, name="control", daemon=True).start()
 
@@ -102,7 +93,7 @@ class Control:
             said = False
             if not self._free.acquire(blocking=False) and not self._make_room():
                 with connection:
-                    _last_word(connection, BUSY)
+                    _last_word(connection, TRY_AGAIN)
                 continue
             self._waits(connection)
             try:
@@ -126,14 +117,14 @@ class Control:
         try:
             with connection, connection.makefile("rb") as lines:
                 connection.settimeout(IDLE_S)
-                uid = _peer_uid(connection)
+                uid = peer_of(connection).uid
                 while line := lines.readline(LONGEST + 1):
                     if not self._works(connection):
                         break
                     if len(line) > LONGEST:
                         _last_word(connection, TOO_LONG)
                         break
-                    answer = _line(self.answer(line, uid))
+                    answer = line_of(self.answer(line, uid))
                     self._waits(connection)  # before it is sent: who does not read it gives way
                     connection.sendall(answer)
         except (OSError, MemoryError):
@@ -156,7 +147,7 @@ class Control:
             request = read_json(line, most_int=INT64, longest=LONGEST_TEXT)
         except NotStrict as error:
             said = f"a request is one strict JSON object per line: {error}"
-            return {"error": "E-SVC-001", "text": said}
+            return refusal(NO_REQUEST, said)
         verb = request.get("verb") if isinstance(request, dict) else None
         try:
             if isinstance(verb, str) and verb in QUESTIONS:
@@ -166,21 +157,20 @@ class Control:
             if isinstance(verb, str) and verb in self._verbs:
                 return self._verbs[verb](request, uid)
         except (TimeoutError, ConnectionError):
-            return {"error": "E-SVC-006", "text": "the server does not answer; is it stopping?"}
+            return refusal("E-SVC-006", "the server does not answer; is it stopping?")
         except AccountRefused as error:
-            return {"error": error.code, "text": error.text}
+            return refusal(error.code, error.text)
         except Exception as error:  # one request may fail, the socket may not
             self._log.error(f"{verb!r}: {type(error).__name__}: {error}", fault_code="E-SVC-008")
-            return {"error": "E-SVC-008", "text": "the server could not do it; nothing changed"}
-        known = ", ".join(sorted((*QUESTIONS, *LISTS, *self._verbs)))
-        return {"error": "E-SVC-002", "text": f"{str(verb)[:40]!r}: no such verb; expected {known}"}
+            return refusal("E-SVC-008", "the server could not do it; nothing changed")
+        return no_such_verb(verb, (*QUESTIONS, *LISTS, *self._verbs))
 
     def _backup(self, request: Mapping[str, Any], uid: int) -> Answer:
         if uid not in (0, os.geteuid()):
-            return {"error": "E-SVC-007", "text": "only the server's own user may back it up"}
+            return refusal("E-SVC-007", "only the server's own user may back it up")
         path = request.get("path")
         if not isinstance(path, str) or not path.startswith("/") or len(path) > LONGEST_PATH:
-            return {"error": "E-SVC-001", "text": "path: expected the whole path of a new file"}
+            return refusal(NO_REQUEST, "path: expected the whole path of a new file")
         return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
 
     # --- orders -----------------------------------------------------------------------------------
@@ -189,20 +179,20 @@ class Control:
         by, raw = request.get("by"), request.get("order")
         if not isinstance(by, list) or not 1 <= len(by) <= MOST_PEOPLE:
             text = f"by: expected 1 to {MOST_PEOPLE} of [account, password]"
-            return {"error": "E-SVC-001", "text": text}
+            return refusal(NO_REQUEST, text)
         if not isinstance(raw, dict):
-            return {"error": "E-SVC-001", "text": "order: expected a JSON object"}
+            return refusal(NO_REQUEST, "order: expected a JSON object")
         people = []
         for pair in by:
             if not (
                 isinstance(pair, list) and len(pair) == 2 and all(isinstance(s, str) for s in pair)
             ):
-                return {"error": "E-SVC-001", "text": "by: expected [account, password]"}
+                return refusal(NO_REQUEST, "by: expected [account, password]")
             people.append((pair[0], self._proved(pair[0], pair[1], uid)))
         try:
             order = read_order(json.dumps(raw).encode())
         except ValueError as error:
-            return {"error": "E-ACT-007", "text": f"order: {error}"}
+            return refusal("E-ACT-007", f"order: {error}")
         given = {"order": order, "signers": tuple(people), "source": uid}
         answer = self._bridge.ask("order", given)
         done = answer.get("error", "done")
@@ -248,29 +238,9 @@ def _last_word(connection: socket.socket, answer: Answer) -> None:
     end = time.monotonic() + AWAY_S
     with suppress(OSError):
         connection.settimeout(AWAY_S)
-        connection.sendall(_line(answer))
+        connection.sendall(line_of(answer))
         connection.shutdown(socket.SHUT_WR)
         while (left := end - time.monotonic()) > 0:
             connection.settimeout(left)
             if not connection.recv(DROPPED):
                 return
-
-
-def _peer_uid(connection: socket.socket) -> int:
-    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return int(struct.unpack("3i", found)[1])
-
-
-def _line(answer: Answer) -> bytes:
-    return json.dumps(answer).encode() + b"\n"
-
-
-def ask(path: Path, request: Mapping[str, Any], timeout_s: float = 15.0) -> dict[str, Any]:
-    """One request, for commands; OSError if nobody listens."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(timeout_s)
-        connection.connect(str(path))
-        connection.sendall(_line(request))
-        with connection.makefile("rb") as stream:
-            answer = json.loads(stream.readline() or b"{}")
-    return answer if isinstance(answer, dict) else {}

@@ -21,6 +21,8 @@ from link.receipts import Receipts
 from link.rows import KeyRow
 from link.server.gate import Alarms
 from link.server.sessions import Peer, Session, Sessions
+from record.kit.outside import excerpt, printable
+from record.kit.words import counted
 from record.link.codec import WireError, encode, for_version, offered, received
 from record.link.messages import (
     VERSION,
@@ -40,8 +42,6 @@ from record.link.messages import (
     Refused,
     Welcome,
 )
-from record.outside import excerpt, printable
-from record.words import counted
 
 STRIKES: Final = 3
 """Frames that are no messages, until a connection is given up."""

@@ -6,15 +6,16 @@ leader and 503 at a standby, for whoever must find it.
 
 from __future__ import annotations
 
-import os
 import threading
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Final
 
 from link.server.bridge import Bridge
 from link.server.log import Log
 from link.server.metrics import metrics
+from record.kit.http import PROMETHEUS, Answer, encoded
+from record.kit.process import resident_bytes
 
 NO_PORT: Final = "E-LNK-049"
 AGAIN_S: Final = 5.0
@@ -73,13 +74,7 @@ def handler(bridge: Bridge) -> type[BaseHTTPRequestHandler]:
         timeout = 10
 
         def do_GET(self) -> None:
-            code, text = answer(self.path, bridge)
-            data = text.encode()
-            self.send_response(code)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.wfile.write(encoded(answer(self.path, bridge)))
 
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: a scrape every few seconds is no news."""
@@ -87,25 +82,19 @@ def handler(bridge: Bridge) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def answer(path: str, bridge: Bridge) -> tuple[int, str]:
+def answer(path: str, bridge: Bridge) -> Answer:
     if path not in ("/metrics", "/health", "/leading"):
-        return 404, "expected /metrics, /health or /leading\n"
+        return Answer(HTTPStatus.NOT_FOUND, "expected /metrics, /health or /leading\n")
     try:
         status = bridge.ask("status", timeout_s=3.0)
+        word = "leading\n" if status["leading"] else "standing by\n"
         if path == "/health":
-            word = "leading\n" if status["leading"] else "standing by\n"
-            return 200, word + "".join(f"ALARM: {text}\n" for text in status["standing"])
+            alarms = "".join(f"ALARM: {text}\n" for text in status["standing"])
+            return Answer(HTTPStatus.OK, word + alarms)
         if path == "/leading":
-            return (200, "leading\n") if status["leading"] else (503, "standing by\n")
-        return 200, metrics(status, bridge.ask("meters", timeout_s=3.0), resident_bytes())
+            leads = HTTPStatus.OK if status["leading"] else HTTPStatus.SERVICE_UNAVAILABLE
+            return Answer(leads, word)
+        text = metrics(status, bridge.ask("meters", timeout_s=3.0), resident_bytes())
+        return Answer(HTTPStatus.OK, text, PROMETHEUS)
     except (TimeoutError, ConnectionError):
-        return 503, "the loop does not answer\n"
-
-
-def resident_bytes() -> int:
-    """From the kernel; 0 where it does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
+        return Answer(HTTPStatus.SERVICE_UNAVAILABLE, "the loop does not answer\n")

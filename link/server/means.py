@@ -15,7 +15,7 @@ from link.server.doors import Doors
 from link.server.keeper import Keeper
 from link.server.log import Log
 from link.store.contract import Store
-from record.notify import Notifier
+from record.kit.notify import Notifier
 
 
 class Clock(Protocol):

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from record.kit.prometheus import Family, Sample, one, rows
+
 PREFIX: Final = "underfelt_server_"
 COUNTED: Final = {
     "events": "Events that came over a session, repeats among them.",
@@ -47,16 +49,15 @@ _NAME: Final = re.compile(r"[^a-z0-9]+")
 
 
 def metrics(status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int) -> str:
-    return "\n".join(_rows(status, meters, resident_bytes)) + "\n"
+    return "\n".join(rows(PREFIX, _families(status, meters, resident_bytes))) + "\n"
 
 
-def _rows(
+def _families(
     status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int
-) -> Iterator[str]:
+) -> Iterator[Family]:
     for name, text in COUNTED.items():
-        metric = f"{PREFIX}{_NAME.sub('_', name)}_total"
-        yield from (f"# HELP {metric} {text}", f"# TYPE {metric} counter")
-        yield f"{metric} {status['counts'].get(name, 0)}"
+        count = status["counts"].get(name, 0)
+        yield f"{_NAME.sub('_', name)}_total", "counter", text, one(count)
     now = {
         **status,
         "leading": int(status["leading"]),
@@ -64,14 +65,9 @@ def _rows(
         "resident_bytes": resident_bytes,
     }
     for name, text in GAUGES.items():
-        metric = f"{PREFIX}{name}"
-        yield from (f"# HELP {metric} {text}", f"# TYPE {metric} gauge", f"{metric} {now[name]}")
-    metric = f"{PREFIX}meter_cents"
-    yield from (f"# HELP {metric} {METER}", f"# TYPE {metric} gauge")
-    for meter in meters.get("meters", ()):
-        labels = f'pool="{_label(meter["pool"])}",level="{_label(meter["level"])}"'
-        yield f"{metric}{{{labels}}} {meter['cents']}"
-
-
-def _label(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        yield name, "gauge", text, one(now[name])
+    shown: list[Sample] = [
+        ({"pool": meter["pool"], "level": meter["level"]}, meter["cents"])
+        for meter in meters.get("meters", ())
+    ]
+    yield "meter_cents", "gauge", METER, shown

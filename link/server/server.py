@@ -37,9 +37,9 @@ from link.store.errors import (
     Unknown,
     Unsafe,
 )
+from record.kit.words import counted
 from record.link.codec import encode
 from record.link.messages import Bye, Receipt, Refused
-from record.words import counted
 
 IDLE_MS: Final = 250
 """The longest sleep: timers are looked at so often."""

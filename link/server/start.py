@@ -23,8 +23,8 @@ from link.server.server import Server
 from link.store import open_store
 from link.store.base import SqlStore
 from link.store.errors import Failed, Unknown
+from record.kit.notify import Notifier
 from record.link.keys import load_secret, secret_path
-from record.notify import Notifier
 
 AGAIN_S: Final = 1.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from link.server.keeper import Keeper
 from link.store.contract import Store
 from link.store.errors import Fenced, Rewound
+from record.kit.words import counted
 from record.link.messages import Receipt
-from record.words import counted
 
 
 def compare(store: Store, keeper: Keeper, last: int, table: str, receipt: Receipt) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, TypeVar, cast
 
 import msgspec
 
+from record.kit.outside import NotStrict, check, printable, read_json
 from record.link.events import AnyBody, Count, RoundPlayed
 from record.link.messages import (
     LONGEST,
@@ -29,7 +30,6 @@ from record.link.messages import (
     Version,
     Welcome,
 )
-from record.outside import NotStrict, check, printable, read_json
 from record.shape import why
 
 TOO_LONG: Final = "E-LNK-001"
@@ -89,7 +89,7 @@ def from_table(frame: bytes) -> FromTable:
 def received(frame: bytes) -> tuple[FromTable, bytes]:
     """A table's message, strictly read, and an event's body exactly as it came (else empty).
 
-    Strictly: what ``record.outside`` allows and nothing else, so that a stored body can be read
+    Strictly: what ``record.kit.outside`` allows and nothing else, so that a stored body can be read
     again, kept in any column and shown on any terminal.
     """
     # Two calls for a sound event; the other way explains what is wrong.

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import ConfigError
 from controller.config.live import load_live
 from controller.rules.books import BOOKS
 from controller.table.spots import missing_spots
 from drivers.layout import load
 from drivers.readings import Uid
 from hw_sim.scenario import HERE
+from record.kit.config import ConfigError
 from tests.configuration.test_config_check import site
 from tests.table.console_player import FakeChip, Table
 from tests.table.test_table_chips import betting

@@ -13,9 +13,9 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.prompts import text
 from controller.rules.engine.state import Phase
 from controller.rules.errors import SettingsError
-from controller.rules.money import dollars
 from controller.rules.settle import settle
 from controller.rules.wagers import check_wagers
+from record.kit.money import dollars
 from tests.clauses.tables import base, only, refused, row, table
 
 MINUTE = 60_000

@@ -14,7 +14,7 @@ import pytest
 
 from controller.cli import COMMANDS
 from docs.manual import Part, parts
-from record.places import LINK, TABLE
+from record.kit.places import LINK, TABLE
 from tests.conformance.clauses import ROOT
 
 PAGES = sorted(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from record.arguments import Arguments, add_config
-from record.places import LINK, TABLE, Found, Kind, NotFound, find_place
+from record.kit.arguments import Arguments, add_config
+from record.kit.places import LINK, TABLE, Found, Kind, NotFound, find_place
 from tests.conformance.clauses import ROOT
 
 SOCKET = ("socket",)

@@ -20,8 +20,8 @@ from controller.cli import COMMANDS, main
 from controller.demo.screen import _Paint
 from record import verify_draws, verify_journal
 from record.journal import Journal
-from record.outside import text_fault
-from record.terminal import Guarded, draw
+from record.kit.outside import text_fault
+from record.kit.terminal import Guarded, draw
 
 ROOT = Path(__file__).parents[2]
 EVIL = "e\x1b[2J\x1b]0;owned\x07\x9b31m\u202ev\u2066\x7f\r\x08l"

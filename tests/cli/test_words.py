@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from record.words import counted
+from record.kit.words import counted
 from tests.conformance.clauses import ROOT
 
 NOUNS = (

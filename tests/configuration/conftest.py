@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tests.hypothesis_profile  # noqa: F401
-from controller.config import ConfigError
 from controller.config.live import LiveConfig, load_live
+from record.kit.config import ConfigError
 
 LAYOUT = Path(__file__).parent / "layout.toml"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from controller.cli import main
-from controller.config import ConfigError
 from controller.config.pending import Pending
 from controller.daemon.house_options import FOLDER, house_options, options_of
 from controller.table.options import DEFAULTS
+from record.kit.config import ConfigError
 from tests.configuration.conftest import Folder
 
 GERMAN = (FOLDER / "de.toml").read_text("utf-8")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import ConfigError, load
+from controller.config import load
 from controller.config.live import load_live
 from controller.config.options import OPTIONS, SECTIONS, Credential
+from record.kit.config import ConfigError
 from tests.configuration.conftest import LINK, Folder
 
 

@@ -19,7 +19,6 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import compose as starting
 from controller.daemon import pulse as pulses
 from controller.daemon.crash_policy import end_on_failure
-from controller.daemon.notify import Notifier
 from controller.daemon.runtime import Runtime
 from controller.daemon.writer import Tick, Told
 from controller.rules.engine import facts as f
@@ -29,6 +28,7 @@ from drivers.orders import EnableAcceptors, LockCards, ShowPrompt
 from drivers.readings import KeyPressed
 from drivers.transport.clock import now_us
 from hw_sim.scenario import HERE, find, load
+from record.kit.notify import Notifier
 from tests.e2e.keeper import Listening
 from tests.e2e.table import ROOT, command, configure, environment
 

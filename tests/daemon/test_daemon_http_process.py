@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from controller.shell.client import ask
+from record.kit.lines import ask
 from tests.e2e.table import start, underfelt, wait_for
 
 
@@ -46,7 +46,7 @@ def test_served_where_the_configuration_says(run: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         with table(run, f"http = true\nport = {port}\n"):  # somebody else has the port
-            status = ask(run / "service.sock", "status")
+            status = ask(run / "service.sock", {"verb": "status"})
             told = underfelt("status", "--socket", str(run / "service.sock"))
         assert status["phase"] == "between rounds"
         assert f" ! E-TBL-016  metrics: metrics are not served; 127.0.0.1 port {port}: " in (
@@ -65,7 +65,7 @@ def test_not_served_by_default(run: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with table(run, f"port = {port}\n"):
-        assert ask(run / "service.sock", "status")["http_error"] == ""
-        assert "underfelt_locked 0" in ask(run / "service.sock", "metrics")["text"]
+        assert ask(run / "service.sock", {"verb": "status"})["http_error"] == ""
+        assert "underfelt_locked 0" in ask(run / "service.sock", {"verb": "metrics"})["text"]
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))

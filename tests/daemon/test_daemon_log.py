@@ -26,7 +26,7 @@ from controller.daemon.logbook import (
     say,
 )
 from controller.registers.staff.attempts import Attempt
-from record.outside import printable
+from record.kit.outside import printable
 from tests.e2e.keeper import LogSocket, Sitting
 from tests.e2e.table import ROOT, command, environment
 from tests.systemd.test_systemd_journald import parse

@@ -20,11 +20,11 @@ import docs
 from controller.commands.status import told
 from controller.config.live import load_live
 from controller.daemon import compose as starting
-from controller.daemon import verbs
-from controller.daemon.http import LONGEST, MOST_AT_ONCE, PROMETHEUS, Answer, Http
+from controller.daemon.http import LONGEST, MOST_AT_ONCE, Http
 from controller.daemon.metrics import BUCKETS_US, Process, SyncTimes, metrics
-from link.server import http as server_http
 from link.server.metrics import metrics as server_metrics
+from record.kit.http import PROMETHEUS, Answer
+from record.kit.process import resident_bytes
 from tests.daemon.test_daemon_troubles import WELL, device
 
 STATUS: dict[str, Any] = {
@@ -132,17 +132,16 @@ def test_no_name_and_no_help_means_two_things() -> None:
     assert len(helps) == len(set(helps))
 
 
-@pytest.mark.parametrize("resident", [verbs.resident_bytes, server_http.resident_bytes])
 def test_resident_memory_is_counted_in_the_kernel_s_pages(
-    resident: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A Pi 5 has pages of 16 KiB."""
     line = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     assert line is not None
-    assert resident() == pytest.approx(int(line[1]) * 1024, rel=0.2)
-    plain = resident()
+    assert resident_bytes() == pytest.approx(int(line[1]) * 1024, rel=0.2)
+    plain = resident_bytes()
     monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4 * os.sysconf("SC_PAGE_SIZE")}.get)
-    assert resident() == pytest.approx(4 * plain, rel=0.2)
+    assert resident_bytes() == pytest.approx(4 * plain, rel=0.2)
 
 
 def test_the_histogram_adds_up() -> None:

@@ -74,7 +74,7 @@ def test_row_70_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
 
 def test_the_memory_of_a_daemon_is_nobodys() -> None:
     code = (
-        "from record.private import keep_memory_private as private; import resource, os; private();"
+        "from record.kit.process import keep_memory_private as private; import resource; private();"
         "print(resource.getrlimit(resource.RLIMIT_CORE)[0]);"
         "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     )

@@ -25,8 +25,8 @@ from controller.history.sealing import CardSealer
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import TableCall
 from controller.rules.engine.state import Phase
-from controller.shell.client import ask
 from controller.table.staff import DEALER_1
+from record.kit.lines import ask
 from tests.e2e.table import LIMIT_S, ROOT, configure, start, wait_for
 from tests.paper import Noise
 
@@ -334,15 +334,15 @@ def test_a_hangup_of_the_real_process_is_heard(
     process = start("table", "--config", str(running.site))
     try:
         wait_for(folder / "service.sock", process)
-        before = ask(folder / "service.sock", "identity")["configuration"]
+        before = ask(folder / "service.sock", {"verb": "identity"})["configuration"]
         assert before == load_live(running.site, starting.KINDS).effective_hash
         new = running.write("[settings]\nidle_rounds = 99\n")
         process.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + LIMIT_S
-        while ask(folder / "service.sock", "identity")["configuration"] != new:
+        while ask(folder / "service.sock", {"verb": "identity"})["configuration"] != new:
             assert time.monotonic() < deadline, process.communicate()
             time.sleep(0.05)
-        status = ask(folder / "service.sock", "status")
+        status = ask(folder / "service.sock", {"verb": "status"})
         assert status["configuration_change"]["verdict"] == "nothing"
         assert status["frames_lost"] == 0
     finally:

@@ -20,9 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from controller.shell.client import ask
 from hw_sim.scenario import find, load
 from record.journal import Journal, Record
+from record.kit.lines import ask
 from tests.e2e.table import (
     LIMIT_S,
     ROOT,
@@ -225,7 +225,7 @@ class Sitting:
     def status(self) -> dict[str, Any]:
         """Empty while nobody answers, or before the first group is on disk."""
         try:
-            found = ask(self.run / "service.sock", "status")
+            found = ask(self.run / "service.sock", {"verb": "status"})
         except (OSError, ValueError):
             return {}
         return found if "phase" in found else {}

@@ -30,8 +30,8 @@ from link.server.orders import read_order
 from link.server.server import Server
 from link.server.sessions import Peer
 from link.store.base import SqlStore
+from record.kit.outside import INT64, NotStrict, read_json
 from record.link.keys import encode_z85
-from record.outside import INT64, NotStrict, read_json
 from tests.link.ledger.support import Sealed
 from tests.link.people import PASSWORD, made, settle
 

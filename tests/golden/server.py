@@ -30,6 +30,7 @@ from link.server.log import Log
 from link.server.means import Means, Plan
 from link.server.server import Server
 from link.store.sqlite import SqliteStore
+from record.kit.lines import line_of
 from record.link.keys import encode_z85
 from tests.link.ledger.support import Sealed
 from tests.link.people import settle
@@ -206,7 +207,7 @@ class Link:
         self._clock.ms = max(self._clock.ms, at_ms)
         self.rows.append(Said(at_ms, "control", ">", line))
         answer = self.control.answer(line.encode() + b"\n", 1_000)
-        told = control._line(answer).decode().rstrip("\n").replace(self._folder, "/link")
+        told = line_of(answer).decode().rstrip("\n").replace(self._folder, "/link")
         self.rows.append(Said(at_ms, "control", "<", told))
         self._said(at_ms, "")
         return dict(answer)

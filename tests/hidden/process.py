@@ -16,11 +16,12 @@ import pytest
 
 from controller.config.keys import load_key
 from controller.history.framelog import LoggedFrame, read_frames
-from controller.shell.client import Client, ask
+from controller.shell.client import Client
 from controller.shell.render.render import rendered
 from controller.shell.verbs import LOOKING
 from hw_sim.scenario import card_byte, card_name
 from record.journal.reader import JournalReader
+from record.kit.lines import ask
 from tests.e2e.keeper import LogSocket, Sitting
 from tests.hidden.search import Channel, Needle, cards_told, needles, search
 from tests.hidden.tap import LOG, TAP
@@ -127,7 +128,7 @@ class Searched(Sitting):
 
     def _sockets(self) -> Iterator[Channel]:
         for verb in VERBS:
-            answer = ask(self.run / "service.sock", verb)
+            answer = ask(self.run / "service.sock", {"verb": verb})
             text = answer["text"] if verb == "metrics" else json.dumps(answer, ensure_ascii=False)
             yield Channel(verb, text.encode(), True)
         yield from self._shell()

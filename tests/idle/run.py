@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.shell.client import ask
+from record.kit.lines import ask
 from tests.e2e.keeper import Sitting
 from tests.idle.watched import TABLES, watchdog_us
 
@@ -56,7 +56,7 @@ class Watched:
             self.problem = f"not fed for {now_s - before_s:.1f} s"
 
     def look_at_devices(self) -> None:
-        devices = ask(self.sitting.run / "service.sock", "status")["devices"]
+        devices = ask(self.sitting.run / "service.sock", {"verb": "status"})["devices"]
         silent = [name for name, told in devices.items() if told["state"] != "ready"]
         self.ready = len(devices) - len(silent)
         if silent and not self.problem:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.notify import Notifier
 from controller.daemon.pulse import Pulse
 from hw_sim.scenario import find, load
+from record.kit.notify import Notifier
 from tests.crash.table import CrashTable
 from tests.e2e.keeper import Listening
 

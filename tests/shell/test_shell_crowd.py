@@ -17,8 +17,9 @@ import pytest
 from controller.commands import shell, status
 from controller.daemon import service as module
 from controller.daemon.service import EVERYBODY, PER_USER, Service
-from controller.shell.client import Client, ask
+from controller.shell.client import Client
 from controller.shell.errors import EXIT
+from record.kit.lines import ask
 from tests.e2e.keeper import Sitting
 from tests.e2e.table import underfelt
 from tests.shell.test_shell_idle import Moved, moved
@@ -110,7 +111,8 @@ def test_many_at_once_are_all_answered(tmp_path: Path) -> None:
     async def crowd(_: Service) -> None:
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(PER_USER - 2) as pool:
-            work = [loop.run_in_executor(pool, ask, path, "status") for _ in range(200)]
+            status = {"verb": "status"}
+            work = [loop.run_in_executor(pool, ask, path, status) for _ in range(200)]
             assert await asyncio.gather(*work) == [{"well": True}] * 200
 
     served(path, crowd)

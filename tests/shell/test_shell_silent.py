@@ -19,7 +19,7 @@ from typing import Final
 
 import pytest
 
-from controller.shell.client import ask
+from record.kit.lines import ask
 from tests.e2e.keeper import Sitting
 from tests.e2e.table import underfelt
 from tests.shell.screen import Screen
@@ -217,7 +217,7 @@ class Table:
             self.sitting.until(lambda: self.presses() > before, "a key down")
 
     def presses(self) -> int:
-        found = ask(self.sitting.run / "service.sock", "counters")
+        found = ask(self.sitting.run / "service.sock", {"verb": "counters"})
         return sum(found[name].get("presses", 0) for name in ("keys-1", "keys-2"))
 
     def is_ready(self, device: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from controller.demo.setup import FloorFolder
-from controller.shell.client import ask
+from record.kit.lines import ask
 from tests.systemd.sandbox import command
 from tests.systemd.tools import ROOT, SYSTEMD
 
@@ -76,7 +76,7 @@ class Services:
     def linked(self) -> bool:
         """Does the table say that its link is up?"""
         try:
-            return ask(self.home / "service.sock", "status").get("link_up") is True
+            return ask(self.home / "service.sock", {"verb": "status"}).get("link_up") is True
         except (OSError, ValueError):
             return False
 

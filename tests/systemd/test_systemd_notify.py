@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.daemon.notify import Notifier, Watchdog
+from controller.daemon.notify import Watchdog
+from record.kit.notify import Notifier
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -54,7 +55,7 @@ def test_every_message_arrives_as_systemd_reads_it(listening: tuple[str, socket.
 def test_a_process_of_its_own_is_heard(listening: tuple[str, socket.socket]) -> None:
     address, server = listening
     program = (
-        "from controller.daemon.notify import Notifier\n"
+        "from record.kit.notify import Notifier\n"
         "n = Notifier.from_environment()\n"
         "n.ready('up'); print(n.watchdog_us)\n"
     )

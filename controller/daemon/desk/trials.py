@@ -28,6 +28,7 @@ from drivers.base import Identity
 from drivers.mcp23017 import KEYS_1, KEYS_2
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 from drivers.readings import Uid
+from record.kit.money import cents_text
 
 CHALLENGE: Final = "challenge"
 """The record of a nonce: none is ever asked twice."""
@@ -64,8 +65,7 @@ class Trials:
         chip = self._reach.started.writer.core.chips.find(uid)
         if chip is None:
             return "not in the register"
-        cents = f"{chip.cents // 100}.{chip.cents % 100:02}"
-        return f"{cents} {chip.kind}, {chip.status}"
+        return f"{cents_text(chip.cents)} {chip.kind}, {chip.status}"
 
     # --- cards ---------------------------------------------------------------------------------
 

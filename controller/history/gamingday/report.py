@@ -11,7 +11,8 @@ import msgspec
 
 from controller.history.gamingday.fold import local, total
 from controller.history.gamingday.sheet import Day, Rows, Total, Wagers
-from record.words import counted
+from record.kit.money import cents_text as money
+from record.kit.words import counted
 
 WIDE: Final = 78
 _LABEL: Final = 18
@@ -27,11 +28,6 @@ WAGER_NAMES: Final[Mapping[str, str]] = {
     "rapid_fire": "Rapid Fire",
     "hedge": "Hedge",
 }
-
-
-def money(cents: int) -> str:
-    sign = "-" if cents < 0 else ""
-    return f"{sign}{abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
 def page(day: Day, table: str) -> str:

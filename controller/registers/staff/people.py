@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from controller.registers.staff.pins import COST_N, HASH_BYTES, MOST_N, SALT_BYTES, PinHash
 from controller.rules.engine.facts import Role
-from controller.rules.errors import shown
+from record.kit.words import shown
 
 Duty = Literal["dealer", "games supervisor", "casino supervisor", "inspector", "technician"]
 DUTIES: Final[tuple[Duty, ...]] = (

@@ -13,7 +13,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine.common import Refusal, Step
 from controller.rules.engine.freezing import freeze
 from controller.rules.engine.state import Award, TableState
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 
 PROGRESSIVE = "progressive"
 KEPT_AWARDS = 50
@@ -75,7 +75,7 @@ def differing(state: TableState, result: Any) -> tuple[int, str] | None:
     claimed = {seat for seat, _, _ in state.claims}
     for seat in sorted(held.keys() | claimed):
         if seat not in held or seat not in claimed:
-            which = "no award" if seat in claimed else f"{format_cents(held[seat].cents)}, no claim"
+            which = "no award" if seat in claimed else f"{cents_text(held[seat].cents)}, no claim"
             return seat, f"seat {seat}: the server locks {which}"
         if pays(result, seat) != held[seat].cents:
             return seat, two_amounts(seat, held[seat].cents, pays(result, seat))
@@ -83,8 +83,8 @@ def differing(state: TableState, result: Any) -> tuple[int, str] | None:
 
 
 def two_amounts(seat: int, locked: int, settled: int | None) -> str:
-    told = "nothing yet" if settled is None else format_cents(settled)
-    return f"seat {seat}: the server locks {format_cents(locked)}, the table settles {told}"
+    told = "nothing yet" if settled is None else cents_text(settled)
+    return f"seat {seat}: the server locks {cents_text(locked)}, the table settles {told}"
 
 
 def revalued(state: TableState, result: Any) -> Step:

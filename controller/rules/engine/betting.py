@@ -22,8 +22,8 @@ from controller.rules.engine.export import money_settings, with_result
 from controller.rules.engine.irregular import happened, note
 from controller.rules.engine.settlement import close_round
 from controller.rules.engine.state import Phase, Seat, TableState
-from controller.rules.money import dollars, format_cents
 from controller.rules.wagers import broken_clauses
+from record.kit.money import cents_text, dollars
 
 PROGRESSIVE = "progressive"
 NOTES_KEPT = 64
@@ -313,8 +313,8 @@ def _check_printed(state: TableState, number: int) -> None:
         limit = state.rules.book.wager_limits.get(spot)
         if limit is None or spot in (SPOT_1, SPOT_2) or limit.least <= cents <= limit.most:
             continue  # a circle must equal the $ wager, whatever its own limits
-        within = f"{format_cents(limit.least)} to {format_cents(limit.most)}"
-        said = f"seat {number}: {spot} holds {format_cents(cents)}, the limits are {within}; "
+        within = f"{cents_text(limit.least)} to {cents_text(limit.most)}"
+        said = f"seat {number}: {spot} holds {cents_text(cents)}, the limits are {within}; "
         raise Refusal(f"{said}correct or leave out", limit.clause)
 
 

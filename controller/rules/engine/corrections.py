@@ -37,8 +37,8 @@ from controller.rules.engine.settlement import (
 )
 from controller.rules.engine.state import Archive, Phase, Report, TableState
 from controller.rules.errors import RecordError
-from controller.rules.money import format_cents
 from controller.rules.settle import settle
+from record.kit.money import cents_text
 
 
 def card_corrected(state: TableState, what: f.CardCorrected, fact: f.Fact) -> Step:
@@ -100,8 +100,8 @@ def pay_corrected(state: TableState, what: f.PayCorrected, fact: f.Fact) -> Step
     archive = state.history[place]
     todo = "pay" if difference > 0 else "take back"
     question = (
-        f"Round {archive.round_no}, seat {what.seat}: {format_cents(what.paid_cents)} was paid; "
-        f"{todo} {format_cents(abs(difference))}?"
+        f"Round {archive.round_no}, seat {what.seat}: {cents_text(what.paid_cents)} was paid; "
+        f"{todo} {cents_text(abs(difference))}?"
     )
     return _ask_second(state, question, what, fact)
 

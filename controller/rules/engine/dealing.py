@@ -33,7 +33,7 @@ from controller.rules.engine.export import settled_so_far
 from controller.rules.engine.freezing import CARD_FAULT, freeze, with_extra
 from controller.rules.engine.irregular import note
 from controller.rules.engine.state import Phase, TableState
-from controller.rules.money import dollars
+from record.kit.money import dollars
 
 
 def first_card(state: TableState, what: f.CardDrawn | f.PacketDispensed, fact: f.Fact) -> Step:

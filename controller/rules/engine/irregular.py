@@ -45,7 +45,6 @@ from controller.rules.engine.freezing import (
 from controller.rules.engine.owed import may_decide, new_rulings
 from controller.rules.engine.settlement import judged_again, paid_back, to_open
 from controller.rules.engine.state import Asked, Phase, Seat, TableState
-from controller.rules.money import dollars
 from controller.rules.rulings import (
     AskSupervisor,
     CorrectTo,
@@ -55,6 +54,7 @@ from controller.rules.rulings import (
     rule_on,
 )
 from controller.rules.wagers import broken_clauses
+from record.kit.money import dollars
 
 PLAY_ON_OR_VOID = ("play on", "void")
 SEAT_ANSWERS = ("hand void", "ride", "play on")

@@ -24,7 +24,7 @@ from controller.rules.engine.settlement import (
     to_open,
 )
 from controller.rules.engine.state import Award, Phase, TableState
-from controller.rules.money import dollars
+from record.kit.money import dollars
 
 
 def jackpot_locked(state: TableState, what: f.JackpotLocked, _fact: f.Fact) -> Step:

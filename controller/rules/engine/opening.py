@@ -10,9 +10,10 @@ from typing import Final
 from controller.rules.book import Book
 from controller.rules.books import BOOKS
 from controller.rules.engine.state import TableRules, TableState
-from controller.rules.errors import SettingsError, shown
+from controller.rules.errors import SettingsError
 from controller.rules.progressive_return import giveaways
 from controller.rules.settings import Settings, TableSettings, open_settings
+from record.kit.words import shown
 
 _HOME: Final = {"1": "$", "2": "$"}
 """Circles 1 and 2 equal the $ wager, and so do their limits."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from controller.rules.engine.effects import Prompt
-from controller.rules.money import format_cents
+from record.kit.money import cents_text
 
 TEXTS: Final[Mapping[str, str]] = {
     "place bets": "Place your bets, please",
@@ -57,5 +57,5 @@ AMOUNTS: Final = frozenset(("move to pot",))
 
 
 def text(prompt: Prompt) -> str:
-    detail = format_cents(int(prompt.detail)) if prompt.code in AMOUNTS else prompt.detail
+    detail = cents_text(int(prompt.detail)) if prompt.code in AMOUNTS else prompt.detail
     return TEXTS[prompt.code].format(seat=prompt.seat, detail=detail)

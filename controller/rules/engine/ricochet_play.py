@@ -24,9 +24,9 @@ from controller.rules.engine.settlement import check_collected, close_round
 from controller.rules.engine.state import Phase, TableState
 from controller.rules.events import DealtIncorrectly, ForeignCard
 from controller.rules.hands import rank5
-from controller.rules.money import dollars
 from controller.rules.ricochet import Showdown, fold, open_showdown, play
 from controller.rules.ricochet_settle import settle_bonus_wagers
+from record.kit.money import dollars
 
 
 def deal_confirmed(state: TableState, _what: f.DealConfirmed, _: f.Fact) -> Step:

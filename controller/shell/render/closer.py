@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
-from record.words import counted
+from record.kit.words import counted
 
 SHOWN: Final = 12
 """Frames on a screen; ``--json`` has all that are kept."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
+from record.kit.words import counted
 from record.rounds import HIDDEN, ending, reason
-from record.words import counted
 
 MIB: Final = 1 << 20
 HELD: Final = "policy.safe_mode"

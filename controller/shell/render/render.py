@@ -8,7 +8,7 @@ from typing import Any, Final
 from controller.shell.render import closer, house, table, tests
 from controller.shell.render.text import plain, wrapped
 from controller.shell.verbs import TESTING
-from record.outside import printable
+from record.kit.outside import printable
 
 Render = Callable[[Mapping[str, Any], int], Iterator[str]]
 RENDERS: Final[Mapping[str, Render]] = {

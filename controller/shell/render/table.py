@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from controller.shell.render.text import cents, pairs, table, wrapped
-from record.words import counted
+from record.kit.words import counted
 
 MARKS: Final = {"stopped": "!!", "degraded": "!", "note": "-"}
 

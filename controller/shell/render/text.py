@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from record.kit.money import cents_text
+
 LEAST = 40
 
 
@@ -64,7 +66,4 @@ def _said(value: object) -> str:
 
 def cents(value: int | None) -> str:
     """Minor units as an amount: the shell knows no currency."""
-    if value is None:
-        return "-"
-    sign, number = ("-", -value) if value < 0 else ("", value)
-    return f"{sign}{number // 100:,}.{number % 100:02}"
+    return "-" if value is None else cents_text(value)

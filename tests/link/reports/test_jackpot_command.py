@@ -15,7 +15,7 @@ from link.commands import jackpot, report
 from link.commands.io import listed
 from link.rows import AwardState, AwardStep
 from link.server import service
-from link.server.control import ask
+from record.kit.lines import ask
 from tests.link.people import PASSWORD
 from tests.link.server.house import House
 

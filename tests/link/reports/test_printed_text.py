@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from link.commands.io import print_answer, table_text
 from link.commands.report import _write
 from link.reports.model import Report
-from record.outside import printable, printable_json, printable_lines, text_fault
+from record.kit.outside import printable, printable_json, printable_lines, text_fault
 
 EVIL = "a\x1b[2J\x9b31m\u202eb\x07\x7f"
 COMMANDS = Path(__file__).parents[3] / "link" / "commands"
@@ -70,9 +70,6 @@ def test_commands_print_in_one_way() -> None:
         if re.search(r"\bprint\(|std(out|err)\.write\(", line)
     }
     assert [line for line in sorted(found) if "printable" not in line] == [
-        'link.py: print(usage("link", TEXT, VERBS), end="")',
         "report.py: print(said, file=sys.stderr)",
         "report.py: sys.stdout.write(text)",
-        'verbs.py: print(f"underfelt {command}: no verb {argv[0]!r}; {said}", file=sys.stderr)',
-        'verbs.py: print(usage(command, text, verbs), end="", file=out)',
     ]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from link.commands.link import run
-from link.config import ConfigError, load
+from link.config import load
 from link.config.options import DOOR, SECTIONS
+from record.kit.config import ConfigError
 
 WHOLE = """\
 [server]
@@ -127,6 +128,11 @@ def test_a_wrong_value_is_named(tmp_path: Path, old: str, new: str, said: str) -
 @pytest.mark.parametrize("text", ["[server", "\x00", "a = 1979-99-99", "a = [" * 5_000])
 def test_what_is_no_toml_is_refused(tmp_path: Path, text: str) -> None:
     assert "E-LNK-050" in problems(tmp_path, text)[0]
+
+
+def test_a_number_too_long_to_show_is_refused_like_any_other(tmp_path: Path) -> None:
+    (said,) = problems(tmp_path, f"speed = 0x{'f' * 5_000}\n{WHOLE}")
+    assert "speed: a number too long to show: no such key;" in said
 
 
 def test_a_file_that_is_no_text_or_too_long_is_refused(tmp_path: Path) -> None:

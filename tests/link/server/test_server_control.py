@@ -19,10 +19,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from link.server import http as http_module
-from link.server.control import AT_ONCE, LONGEST, ask
+from link.server.control import AT_ONCE, LONGEST
 from link.server.http import Http
 from link.server.metrics import COUNTED, GAUGES, PREFIX
 from link.store import backup
+from record.kit.lines import ask
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live
 

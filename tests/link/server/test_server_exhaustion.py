@@ -23,10 +23,11 @@ from link.ledger.ledger import Ledger
 from link.server import listings, service
 from link.server import rows as rows_module
 from link.server.bridge import Bridge
-from link.server.control import AT_ONCE, LISTS, LONGEST, QUESTIONS, Control, ask
+from link.server.control import AT_ONCE, LISTS, LONGEST, QUESTIONS, Control
 from link.server.log import Log
 from link.server.service import Service
 from link.store.sqlite import SqliteStore
+from record.kit.lines import ask
 from record.link.events import Contributed, Wager
 from tests.link.ledger.support import Table
 from tests.link.server.asked import ASKED, NOTE, WRITES, notes

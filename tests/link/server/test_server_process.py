@@ -20,8 +20,8 @@ import zmq
 
 from controller.cli import main
 from link.config import load
-from link.server.control import ask
 from link.store import backup
+from record.kit.lines import ask
 from record.link.keys import load_public
 from tests.link.stranger import Stranger
 

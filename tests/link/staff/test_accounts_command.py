@@ -19,9 +19,9 @@ from link.commands import report
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER
 from link.rows import AccountRow
-from link.server.control import ask
 from link.server.staff_orders import Register
 from link.store import open_store
+from record.kit.lines import ask
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live
 

@@ -1,7 +1,8 @@
-"""Words that every command forms alike: counts, and a word nobody knows."""
+"""PURE: words that everything forms alike: counts, a word nobody knows, a value as written."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 
@@ -19,7 +20,17 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "one of") -> 
     return f"did you mean {close[0]}?" if close else f"{otherwise} {', '.join(listed)}"
 
 
-def dollars(cents: int) -> str:
-    """``$1,234.50``: an amount in a sentence."""
-    sign, cents = ("-", -cents) if cents < 0 else ("", cents)
-    return f"{sign}${cents // 100:,}.{cents % 100:02}"
+def shown(value: object, limit: int = 80) -> str:
+    """A value as the user wrote it, in JSON, cut to a readable length."""
+    try:
+        text = _written(value)
+    except ValueError:  # a hexadecimal number of more than 4300 decimal digits
+        return "a number too long to show"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)

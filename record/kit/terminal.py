@@ -2,7 +2,7 @@
 
 Control characters and marks that turn the direction of text are written like ``\\u001b``, which
 means the same in JSON. What a program itself draws, such as a colour, goes through ``draw``; text
-from outside in it must have gone through ``record.outside.printable``.
+from outside in it must have gone through ``record.kit.outside.printable``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Guarded:
 
     def write(self, text: str) -> int:
         if not text.replace("\n", "").isprintable():
-            from record.outside import printable_output  # commands that need none are quicker
+            from record.kit.outside import printable_output  # commands that need none are quicker
 
             self._stream.write(printable_output(text))
         else:

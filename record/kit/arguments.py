@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, NoReturn
 
-from record.places import CONFIGS, Kind, NotFound, find_place
+from record.kit.places import CONFIGS, Kind, NotFound, find_place
 
 WIDTH: Final = 78
 
