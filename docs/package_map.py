@@ -16,7 +16,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 TOPS: Final = ("controller", "drivers", "hw_sim", "link", "record")
 SPLIT: Final = ("controller", "link", "record")
 """Shown by their folders; the others whole."""
-WIDE, HIGH, GAP, ROW, MARGIN = 132, 30, 16, 74, 20
+LAYERED: Final = ("controller.shell.desk", "controller.shell.testing")
+"""Folders of a package that stand on a layer of their own: the shell has a side in the daemon."""
+WIDE, HIGH, GAP, ROW, MARGIN = 152, 30, 16, 74, 20
 
 
 class GoesRound(ValueError):
@@ -25,6 +27,9 @@ class GoesRound(ValueError):
 
 def package_of(module: str) -> str:
     """``controller.rules.engine.step`` belongs to ``controller.rules``."""
+    for layered in LAYERED:
+        if f"{module}.".startswith(f"{layered}."):
+            return layered
     top, _, rest = module.partition(".")
     folder = rest.partition(".")[0]
     if top in SPLIT and folder and (ROOT / top / folder).is_dir():

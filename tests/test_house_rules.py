@@ -49,20 +49,32 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "controller.link.client": ("controller", "record", "msgspec", "zmq"),
     "controller.link.once": ("controller.link.dealer", "record", "zmq"),
     "controller.link.dealer": ("record", "zmq"),
-    "controller.testing": (
-        "controller.testing",
+    # The terminal's side: the core library alone, and nothing of the daemon's.
+    "controller.shell": (
+        "controller.shell.client",
+        "controller.shell.errors",
+        "controller.shell.messages",
+        "controller.shell.parse",
+        "controller.shell.render",
+        "controller.shell.repl",
+        "controller.shell.session",
+        "controller.shell.verbs",
+        "record.kit",
+        "record.rounds",
+    ),
+    "controller.shell.desk": ("controller", "record", "drivers"),
+    "controller.shell.testing": (
+        "controller.shell.testing",
         "controller.rules.cards",
         "controller.table.cards",
         "controller.table.spots",
         "drivers.base",
         "drivers.orders",
         "drivers.readings",
-    ),
-    "controller.shell": (
-        "controller.shell",
         "record.kit",
-        "record.rounds",
     ),
+    "controller.shell.testing.mode": ("controller", "drivers"),
+    "controller.shell.testing.makers": ("controller", "drivers", "record.kit"),
     "controller.config": (
         "controller.config",
         "controller.rules",
@@ -180,6 +192,7 @@ def test_the_import_rule_can_fail() -> None:
     assert "zmq" not in allowed("controller.link.session")
     assert module_of(VENDORS / "underfelt" / "driver.py") == "underfelt.driver"
     assert "drivers.rig" not in allowed("underfelt.driver")
+    assert "controller.shell.desk" not in allowed("controller.shell.session")
     assert allowed("hw_sim.devices.shoe") == ("hw_sim",)
     assert "controller.daemon" not in allowed("controller.history.replay")
     assert never("controller.replay.timeline") == ("controller.daemon",)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.bundle.make import CODE, CannotWrite, make, send
-from controller.shell.render.house import bundle as lines_of
+from controller.shell.render.records import bundle as lines_of
 from record.kit.arguments import Arguments, add_config
 from record.kit.outside import printable
 from record.kit.places import TABLE

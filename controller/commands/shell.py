@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.shell.client import Client, NoTable, NotAllowed
+from controller.shell.messages import Refusal
 from controller.shell.repl import Repl, columns, complain, confirm, listen, show
 from controller.shell.session import Session
 from record.kit.arguments import Arguments, add_config
@@ -68,7 +69,7 @@ def _socket(options: Any) -> Path | int:
     return _configured(options.config)
 
 
-def _packed(config: str) -> dict[str, Any]:
+def _packed(config: str) -> dict[str, Any] | Refusal:
     # The daemon has said that he may; what he may read, the system decides.
     from controller.bundle.make import CODE, CannotWrite, make
     from controller.faults.catalogue import said
@@ -76,7 +77,7 @@ def _packed(config: str) -> dict[str, Any]:
     try:
         return make(Path(config))
     except CannotWrite as error:
-        return {"error": CODE, "text": str(error), "do": said(CODE).action}
+        return Refusal(CODE, str(error), said(CODE).action)
 
 
 def _configured(path: str) -> Path | int:

@@ -16,9 +16,6 @@ from controller.config.live import LiveConfig, load_live
 from controller.daemon import compose as starting
 from controller.daemon.changing import Reloader
 from controller.daemon.crash_policy import end_on_failure
-from controller.daemon.desk.open import desk_of
-from controller.daemon.desk.reach import Reach
-from controller.daemon.desk.recent import Direction, Recent
 from controller.daemon.http import Http
 from controller.daemon.journald import DaemonLog, journal_socket, kept_log
 from controller.daemon.linking import link_of
@@ -34,6 +31,8 @@ from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Noted
 from controller.faults.refusals import REFUSED, Refusal, exhausted, refusal_of
 from controller.faults.troubles import LOCKED_MODE
+from controller.shell.desk.desk import desk_of
+from controller.shell.desk.recent import Direction, Recent
 from record.kit.arguments import Arguments
 from record.kit.notify import Notifier
 from record.kit.process import keep_memory_private
@@ -134,7 +133,7 @@ async def _serve(
     runtime = Runtime(
         started.writer, started.rig, config.layout, deliver=deliver, on_frame=on_frame
     )
-    runtime.heard = recent.reading
+    runtime.listeners.append(recent.reading)
     link = link_of(started, runtime.put)
     runtime.linked = link.released
     if config.link is None:
@@ -151,7 +150,8 @@ async def _serve(
     if config.service.http:
         http = Http(config.service.address, config.service.port, verbs.answers())
         verbs.http_error = await http.start()
-    desk, tests = desk_of(Reach(config, started, runtime, link, verbs, recent))
+    repaired = started.journal.repaired
+    desk = desk_of(config, runtime, verbs, recent, link, repaired_bytes=repaired)
     service = Service(config.service.socket, verbs.all(), {"shell": desk.answer}, desk.left)
     await service.start()
 
@@ -180,7 +180,7 @@ async def _serve(
         say(Entry("stopping", logging.INFO, f"table {config.name} stops: {runtime.stopping}"))
         for task in tasks:
             task.cancel()
-        await tests.close("the table stops")
+        await desk.tests.close("the table stops")
         await link.close("the table stops")
         await service.close()
         await desk.audit.close()

@@ -24,7 +24,6 @@ from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.device_lockouts import DEVICE, DeviceLockouts
 from controller.daemon.frames import Frames, open_frames
 from controller.daemon.house_options import HouseOptions, house_options
-from controller.daemon.testmode import TestMode
 from controller.daemon.writer import Writer
 from controller.history.entries import dump, load
 from controller.history.errors import ReplayError
@@ -46,6 +45,7 @@ from controller.registers.staff.register import StaffDesk, StaffRegister
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from controller.rules.errors import UnderfeltError
+from controller.shell.testing.mode import TestMode
 from controller.table.chips import Find
 from controller.table.core import TableCore
 from controller.table.options import DEFAULTS, Options

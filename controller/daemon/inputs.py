@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from controller.daemon.changing import Reloaded
+from controller.daemon.house_options import HouseOptions
+from controller.daemon.metrics import SyncTimes
 from controller.link.hearing import Heard
 from controller.rules.engine import facts as f
 from drivers.orders import Order
@@ -53,6 +55,20 @@ Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | Reading
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What the loop may know of the writer besides the status: copies, and what never changes."""
+
+    chosen: HouseOptions | None = None
+    """What the configuration in force chooses besides its rules."""
+    test_ended: str = ""
+    """Why the last test mode ended."""
+    records: Mapping[str, int] = field(default_factory=dict)
+    """Records written since the start, by kind."""
+    journal_bytes: int = 0
+    sync: SyncTimes = field(default_factory=SyncTimes)
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """What a group leaves behind, durable by now."""
 
@@ -65,6 +81,7 @@ class Released:
     """New events for the link server; those of earlier groups stand in the journal."""
     sent: int = 0
     """Number of the last event."""
+    beside: Beside = field(default_factory=Beside)
 
 
 class JournalLike(Protocol):

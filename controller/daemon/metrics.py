@@ -27,7 +27,7 @@ BUCKETS_US: Final = (
 
 @dataclass(slots=True)
 class SyncTimes:
-    """How long the disk took for each group. Written by one thread, read by another."""
+    """How long the disk took for each group. Of the writer's thread; others get a copy."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS_US) + 1))
     sum_ns: int = 0
@@ -36,6 +36,9 @@ class SyncTimes:
         place = next((i for i, us in enumerate(BUCKETS_US) if took_ns <= us * 1_000), -1)
         self.counts[place] += 1
         self.sum_ns += took_ns
+
+    def copy(self) -> SyncTimes:
+        return SyncTimes(list(self.counts), self.sum_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,7 @@ def _process(status: Mapping[str, Any], process: Process) -> Families:
 
 def _sync(times: SyncTimes) -> Iterator[str]:
     name = f"{PREFIX}journal_sync_seconds"
-    counts = list(times.counts)  # one look: the writer goes on counting
+    counts = times.counts
     yield from head(name, "histogram", "How long the disk took to make a group durable.")
     total = 0
     for us, count in zip(BUCKETS_US, counts, strict=False):

@@ -16,12 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar, cast
 
 from controller.daemon.logbook import Entry, say
+from controller.daemon.status import beside_of
 from controller.daemon.writer import CaughtUp, Input, Overrun, Released, Tick, Writer
 from controller.link.hearing import Heard
 from drivers.base import StateReported
 from drivers.cards.link import CardDriver
 from drivers.layout import TableLayout
-from drivers.orders import Order, WatchAntennas
+from drivers.orders import Order
 from drivers.readings import AntennaFailed, AntennaRead, Reading
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
@@ -51,12 +52,14 @@ class Runtime:
     ) -> None:
         self.writer = writer
         self.status: Mapping[str, Any] = {}
+        self.beside = beside_of(writer)
+        """As the last group left it; the writer itself is of its own thread."""
         self.overflows = 0
         self._deliver = deliver
         self.linked = linked
         self._fatal = fatal
         self._loop = asyncio.get_running_loop()
-        self.heard: Callable[[Reading], None] = lambda _reading: None
+        self.listeners: list[Callable[[Reading], None]] = []
         """Told of every reading of a device, before anything is made of it."""
         self.logged: Callable[[Mapping[str, Any]], None] = lambda _status: None
         """Told the status after every group, last of all."""
@@ -87,7 +90,8 @@ class Runtime:
         return len(self._queue)
 
     def _read(self, reading: Reading) -> None:
-        self.heard(reading)
+        for told in self.listeners:
+            told(reading)
         self.put(reading)
 
     async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
@@ -166,19 +170,9 @@ class Runtime:
             group.append(Overrun(self.overflows))
         self._release(await self._off_loop(self.writer.work, group, now_us()))
         self.groups += 1
-        if lost:
-            self._read_again()
-
-    def _read_again(self) -> None:
-        """Readings were lost: every spot settles anew; cards and credits come again. The round
-        holds until then; the last overrun counts."""
-        self._loop.call_later(ANEW_S, self.put, CaughtUp(self.overflows))
-        if self.status.get("test_mode"):
-            return  # its end reads everything anew
-        orders = [o for o in self.writer.core.orders_now() if isinstance(o, WatchAntennas)]
-        self._hub.order(WatchAntennas(frozenset()))
-        for order in orders:
-            self._hub.order(order)
+        if lost:  # the round holds until then; the last overrun counts
+            self._loop.call_later(ANEW_S, self.put, CaughtUp(self.overflows))
+            self._release(await self._off_loop(self.writer.read_anew))
 
     async def _off_loop(self, work: Callable[..., Any], *arguments: Any) -> Any:
         self._working += 1
@@ -198,7 +192,7 @@ class Runtime:
             self._working -= 1
 
     def _release(self, released: Released) -> None:
-        self.status = released.status
+        self.status, self.beside = released.status, released.beside
         if released.effects:
             self._deliver(released.effects)
         self.linked(released)  # before the orders: a message is faster than a display

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from controller.daemon.testmode import Blocked, Stands
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
+from controller.shell.testing.mode import Blocked, Stands
 from controller.table.stepping import ORDERED
 
 SHELL: Final = f.Measured("shell")

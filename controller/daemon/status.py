@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from controller.daemon.inputs import Beside
 from controller.daemon.safemode import ordered_by
 from controller.rules.engine.state import Phase
 
@@ -57,6 +58,12 @@ def status_of(writer: Writer) -> dict[str, Any]:
         "configuration_change": writer.changing.told(writer.verdict()),
         "counts": dict(writer.counts),
     }
+
+
+def beside_of(writer: Writer) -> Beside:
+    written, sync = writer.table_log, writer.sync_times
+    records = dict(written.written)
+    return Beside(writer.chosen, writer.test.ended, records, written.bytes, sync.copy())
 
 
 def _prompt(writer: Writer) -> tuple[str, ...]:

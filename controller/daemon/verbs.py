@@ -76,16 +76,16 @@ class Verbs:
         return {name: dict(found) for name, found in self._started.rig.counters().items()}
 
     def metrics(self) -> str:
-        writer = self._started.writer
+        beside = self._runtime.beside
         process = Process(
             resident_bytes=resident_bytes(),
             started_s=self._began_s,
             queue_depth=self._runtime.queue_depth,
             watchdog_feeds=self.feeds(),
             counters=self.counters(),
-            records=dict(writer.table_log.written),
-            journal_bytes=writer.table_log.bytes,
-            sync=writer.sync_times,
+            records=beside.records,
+            journal_bytes=beside.journal_bytes,
+            sync=beside.sync,
         )
         return metrics(self.status(), process)
 

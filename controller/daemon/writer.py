@@ -27,8 +27,7 @@ from controller.daemon.inputs import (
 )
 from controller.daemon.metrics import SyncTimes
 from controller.daemon.safemode import SHELL, order_of
-from controller.daemon.status import status_of
-from controller.daemon.testmode import CHANGED, POWER, RESTARTED, Blocked, TestMode, blocked
+from controller.daemon.status import beside_of, status_of
 from controller.history.entries import dump
 from controller.history.replay import BEGIN, END, TEST
 from controller.history.selection.selector import Selector
@@ -41,6 +40,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
+from controller.shell.testing.mode import CHANGED, POWER, RESTARTED, Blocked, TestMode, blocked
 from controller.table.core import TableCore
 from controller.table.odometer import CountUp
 from controller.table.prompt import Notice
@@ -93,7 +93,7 @@ class Writer:
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
     test: TestMode = field(default_factory=TestMode)
-    """While it is on nothing becomes a fact (controller/daemon/testing.py)."""
+    """While it is on nothing becomes a fact (controller/shell/testing/mode.py)."""
     clock_ns: Callable[[], int] = time.monotonic_ns
     """Only to say how long the disk takes."""
     sync_times: SyncTimes = field(default_factory=SyncTimes)
@@ -199,6 +199,14 @@ class Writer:
         effects = self._outbox(orders, now_us)
         self._sync()
         return self._released(orders, effects), why
+
+    def read_anew(self) -> Released:
+        """Readings were lost: every spot settles anew; cards and credits come again."""
+        orders: list[Order] = []
+        if not self.test.is_on:  # its end reads everything anew
+            watched = [o for o in self.core.orders_now() if isinstance(o, WatchAntennas)]
+            orders = [WatchAntennas(frozenset()), *watched]
+        return replace(self._released([], []), orders=tuple(orders))
 
     # --- test mode -----------------------------------------------------------------------------
 
@@ -419,8 +427,7 @@ class Writer:
     def _reconfigure(self, now_us: int) -> None:
         """Another configuration from here on: the standing record that follows is where its
         settings begin."""
-        memory = self.table_log.memory
-        told, chosen = self.changing.apply(memory)
+        told, chosen = self.changing.apply(self.table_log.memory)
         self._append(CONFIGURATION, told)
         if chosen is not None:
             self.chosen = chosen
@@ -444,8 +451,7 @@ class Writer:
         revealed = self.selector.reveal(round_no)
         if revealed.lost:
             self._alarm({"code": "selection lost", "round": round_no})
-        magic = revealed.picks.magic_card
-        lucky = revealed.picks.lucky_seat
+        magic, lucky = revealed.picks.magic_card, revealed.picks.lucky_seat
         what = f.SelectionRevealed(None if magic is None else Card(magic), lucky)
         return orders + self._tell(revealed.bodies, what, SELECTOR, now_us)
 
@@ -479,7 +485,9 @@ class Writer:
         still = self.locked or self.test.is_on
         wake_us = None if still else self._wake_us()  # time stands for a locked table
         sent = self.table_log.memory.sent or 0
-        return Released(tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent)
+        return Released(
+            tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent, beside_of(self)
+        )
 
     def _wake_us(self) -> int | None:
         wakes = [self.core.wake_us]

@@ -1,1 +1,4 @@
-"""``underfelt shell``: verbs, parsing, rendering and the client, in the core library alone."""
+"""``underfelt shell``: the terminal's side here, the daemon's in ``desk``, tests in ``testing``.
+
+The terminal's side needs the core library alone.
+"""

@@ -11,6 +11,7 @@ from select import select
 from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask
 from typing import Any, Final
 
+from controller.shell.messages import Request
 from record.kit.lines import connect, line_of
 
 TIMEOUT_S: Final = 30.0
@@ -51,11 +52,9 @@ class Client:
     def ask(self, words: Sequence[str], cursor: int | None = None) -> Mapping[str, Any]:
         """The answer as it came. Raises NoTable; an interrupt leaves the connection usable."""
         self._number += 1
-        request: dict[str, Any] = {"verb": "shell", "id": self._number, "words": list(words)}
-        if cursor is not None:
-            request["cursor"] = cursor
+        request = Request(tuple(words), self._number, cursor)
         try:
-            return self._asked(line_of(request))
+            return self._asked(line_of(request.row()))
         except PermissionError:
             self.close()
             said = "you may not; join the group that the socket belongs to"

@@ -6,14 +6,15 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from controller.shell.client import Client, NoTable
 from controller.shell.errors import EXIT, Refused
+from controller.shell.messages import HELLO, At, Progress, Refusal, reply_of
 from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
-from controller.shell.verbs import VERBS, WATCH, Verb
+from controller.shell.verbs import VERBS, WATCH
 from record.kit.exits import TROUBLE
 
 BUNDLE: Final = "bundle"
@@ -39,9 +40,9 @@ class Session:
     """Waits so long for a line of whoever sits there; None where nobody does."""
     confirm: Callable[[str], str] = lambda _question: ""
     """Asks a person; nothing if nobody is there."""
-    pack: Callable[[str], Mapping[str, Any]] = lambda _config: {}
-    """Makes a bundle here, as this user: its data, or an error as the daemon would tell it."""
-    at: Mapping[str, Any] = field(default_factory=dict)
+    pack: Callable[[str], Mapping[str, Any] | Refusal] = lambda _config: {}
+    """Makes a bundle here, as this user: its data, or a refusal as the daemon would tell it."""
+    at: At | None = None
     """Where the table was at the last answer."""
     live: Live = field(default_factory=dict)
     gone: bool = False
@@ -51,7 +52,7 @@ class Session:
 
     def hello(self) -> int:
         """Who am I here, and what is there?"""
-        code, data = self._asked(["hello"])
+        code, data = self._asked(HELLO)
         self._greeted = self._connection
         if code == os.EX_OK:
             self.live = {**self.live, **data["live"]}
@@ -62,7 +63,7 @@ class Session:
         try:
             words = split(text)
         except Refused as error:
-            return self._refuse({"error": error.code, "text": error.text})
+            return self._refuse(Refusal(error.code, error.text))
         code = self.words(words) if words else os.EX_OK
         if self._greeted != self._connection:  # its devices may be others
             self.hello()
@@ -71,19 +72,21 @@ class Session:
     def words(self, words: Sequence[str]) -> int:
         if list(words[:1]) == [WATCH]:
             return self._watch(words)
-        if _is(words, lambda verb: verb.guided):
+        if _is_guided(words):
             return self._guide(words)
         code, data = self._asked(words)
         if code == os.EX_OK and list(words) == [BUNDLE]:
-            data = dict(self.pack(data["config"]))
-            code = self._refuse(data) if "error" in data else os.EX_OK
+            packed = self.pack(data["config"])
+            if isinstance(packed, Refusal):
+                return self._refuse(packed)
+            data = dict(packed)
         if code == os.EX_OK:
             self._show(words, data)
         return code
 
     def once(self, words: Sequence[str]) -> int:
         """One command, and leave. A test takes the table out of play and puts it back."""
-        if not _is(words, lambda verb: verb.guided):
+        if not _is_guided(words):
             return self.words(words)
         code, _ = self._asked(["test", "on"])
         if code != os.EX_OK:
@@ -95,14 +98,14 @@ class Session:
     def prompt(self) -> str:
         """Table, round, phase; that something is wrong; that this is no play."""
         at = self.at
-        if not at:
+        if at is None:
             return "underfelt> "
         if self.gone:
-            return f"{at['table']} does not answer> "
-        test = "TEST MODE " if at["test_mode"] else ""
-        number = at["troubles"]
+            return f"{at.table} does not answer> "
+        test = "TEST MODE " if at.test_mode else ""
+        number = at.troubles
         wrong = "" if not number else f" !{number} trouble{'' if number == 1 else 's'}"
-        return f"{test}{at['table']} round {at['round']} {at['phase']}{wrong}> "
+        return f"{test}{at.table} round {at.round} {at.phase}{wrong}> "
 
     # --- in between ------------------------------------------------------------------------------
 
@@ -116,26 +119,26 @@ class Session:
         before, self._connection = self._connection, self.client.opened
         if before not in (0, self._connection):
             self.complain([ANEW])
-        if "at" in answer:
-            self._place(answer["at"])
-        if not answer.get("ok"):
-            return self._refuse(answer), {}
-        return os.EX_OK, dict(answer["data"])
+        reply = reply_of(answer)
+        if reply.at is not None:
+            self._place(reply.at)
+        if isinstance(reply, Refusal):
+            return self._refuse(reply), {}
+        return os.EX_OK, dict(reply.data)
 
-    def _place(self, at: Mapping[str, Any]) -> None:
+    def _place(self, at: At) -> None:
         """Where the table is now, whether it did what was asked or not."""
         self.at = at
-        closed = at["round"] - (1 if at["in_round"] else 0)
+        closed = at.round - (1 if at.in_round else 0)
         rounds = [str(number) for number in range(max(1, closed - ROUNDS + 1), closed + 1)]
         self.live = {**self.live, "round": rounds}
 
-    def _refuse(self, answer: Mapping[str, Any]) -> int:
+    def _refuse(self, refusal: Refusal) -> int:
         if self.as_json:
-            told = {key: answer[key] for key in ("error", "text", "do") if key in answer}
-            self.show([json.dumps(told)])
+            self.show([json.dumps(replace(refusal, at=None).row())])
         else:
-            self.complain(refused(answer, self.columns()))
-        return EXIT.get(str(answer.get("error")), os.EX_UNAVAILABLE)
+            self.complain(refused(refusal, self.columns()))
+        return EXIT.get(refusal.error, os.EX_UNAVAILABLE)
 
     def _show(self, words: Sequence[str], data: Mapping[str, Any]) -> None:
         if self.as_json:
@@ -149,19 +152,20 @@ class Session:
         try:
             code, data = self._asked(words)
             while code == os.EX_OK:
-                self._show_steps(words, data)
-                if data["done"]:
-                    return os.EX_OK if data["passed"] else TROUBLE
-                if data["question"]:
-                    code = self._ask_person(data["question"], data["cursor"])
+                so_far = Progress.read(data)
+                self._show_steps(words, so_far)
+                if so_far.done:
+                    return os.EX_OK if so_far.passed else TROUBLE
+                if so_far.question:
+                    code = self._ask_person(so_far.question, so_far.cursor)
                 elif self.listen is None:
                     self.rest(POLL_S)
                 elif self.listen(POLL_S).strip().lower() in NO:
                     code, _ = self._asked(["answer", "no"])
                 if code == os.EX_OK:
-                    code, data = self._asked(words, data["cursor"])
+                    code, data = self._asked(words, so_far.cursor)
         except KeyboardInterrupt:
-            code, data = self._asked(["test", "stop"])
+            self._asked(["test", "stop"])
             self.show(["", "given up"] if not self.as_json else [])
             return TROUBLE
         return code
@@ -174,18 +178,16 @@ class Session:
         code, _ = self._asked(["answer", answer], cursor)
         return code
 
-    def _show_steps(self, words: Sequence[str], data: Mapping[str, Any]) -> None:
+    def _show_steps(self, words: Sequence[str], so_far: Progress) -> None:
+        steps = list(so_far.steps)
         if self.as_json:
-            rows = [json.dumps(step, ensure_ascii=False) for step in data["steps"]]
-            if data["done"]:
-                rows.append(json.dumps(data.get("certificate"), ensure_ascii=False))
-            self.show(rows)
+            rows = [*steps, so_far.certificate] if so_far.done else steps
+            self.show([json.dumps(row, ensure_ascii=False) for row in rows])
             return
-        steps = list(data["steps"])
-        if self.listen is not None and steps and steps[-1]["text"] == data["question"]:
+        if self.listen is not None and steps and steps[-1]["text"] == so_far.question:
             steps.pop()  # whoever sits there is asked it in the next line
-        if steps or data["done"]:
-            self._show(words, {**data, "steps": steps})
+        if steps or so_far.done:
+            self._show(words, replace(so_far, steps=steps).row())
 
     def _watch(self, words: Sequence[str]) -> int:
         """Until Ctrl-C: only what is new is asked for."""
@@ -207,10 +209,9 @@ class Session:
         return rendered(WATCH, data, self.columns())
 
 
-def _is(words: Sequence[str], so: Callable[[Verb], bool]) -> bool:
-    """Whether a line is of a verb of this sort; a wrong line is of none, and refused later."""
+def _is_guided(words: Sequence[str]) -> bool:
+    """A wrong line is of no verb, and refused later."""
     try:
-        verb, _ = find(words, VERBS)
+        return find(words, VERBS)[0].guided
     except Refused:
         return False
-    return so(verb)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from controller.daemon.testmode import Blocked
 from controller.daemon.writer import CaughtUp, Overrun, Told
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
+from controller.shell.testing.mode import Blocked
 from hw_sim.clock import SECOND
 from hw_sim.scenario import find, load
 from tests.crash.proofs import SMALL

@@ -36,7 +36,7 @@ from controller.bundle.guard import forms, secrets_in, z85_decode, z85_encode
 from controller.bundle.redact import FIELDS, WHOLE, log_lines, record_row
 from controller.commands.bundle import run
 from controller.daemon.service import Service
-from controller.shell.render.house import bundle as lines_of
+from controller.shell.render.records import bundle as lines_of
 from hw_sim.scenario import HERE, find, load
 from record.journal import Record
 from tests.daemon.test_daemon_metrics import STATUS

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from controller.rules.engine.state import Phase
 from controller.shell.errors import EXIT
+from controller.shell.messages import Refusal, reply_of
 from controller.shell.parse import complete, find
 from controller.shell.render.render import refused, rendered
 from controller.shell.session import BUNDLE
@@ -89,7 +90,9 @@ def case(rng: Random, tally: Tally) -> None:
         code = answer["error"]
         if code == "E-SHL-010" or (code not in EXIT and not code.startswith("E-SVC-")):
             raise Broken(f"{code}: {answer['text']}: {raw!r}")
-        lines = refused(answer, 80)
+        refusal = reply_of(answer)
+        assert isinstance(refusal, Refusal)
+        lines = refused(refusal, 80)
     if any(len(line) > 80 or not line.isprintable() for line in lines):
         raise Broken(f"a terminal does not take it: {raw!r}")
     if desk.watched.strange:
@@ -103,7 +106,7 @@ def _completed(rng: Random, desk: Inside) -> None:
     """Tab offers what begins as the text ends, whatever the text is."""
     text = " ".join(str(word) for word in words_of(rng))
     last = text.rpartition(" ")[2] if text.strip() else ""
-    if any(not word.startswith(last) for word in complete(text, desk.reach.live())):
+    if any(not word.startswith(last) for word in complete(text, desk.acts.live())):
         raise Broken(f"offered behind {text!r}")
 
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 
 from controller.config import options
-from controller.daemon.desk import readings
 from controller.deckwatch.state import State as DeckWatch
 from controller.history import codec as typed
 from controller.history import entries, snapshot
@@ -28,6 +27,7 @@ from controller.rules.engine.names import WHATS
 from controller.rules.engine.state import TableState
 from controller.rules.hands import HAND_NAMES, THREE_HAND_NAMES
 from controller.rules.settings import MONEY_SPEC, TABLE_SPEC
+from controller.shell.desk import readings
 from controller.shell.verbs import VERBS
 from link import rows
 from link.ledger import level

@@ -23,9 +23,6 @@ from unittest.mock import patch
 
 from nacl.secret import SecretBox
 
-from controller.daemon.desk.decoding import decoded
-from controller.daemon.desk.examining import lying, public_in, waits
-from controller.daemon.desk.recent import Recent
 from controller.daemon.frames import Frames
 from controller.daemon.logbook import LogKeeper
 from controller.daemon.metrics import Process, metrics
@@ -50,6 +47,9 @@ from controller.rules.cards import Card, HiddenCard
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import NoFact
 from controller.rules.engine.state import TableState
+from controller.shell.desk.decoding import decoded
+from controller.shell.desk.looks import lying, public_in, waits
+from controller.shell.desk.recent import Recent
 from drivers.base import BusOp
 from drivers.readings import AntennaFailed, AntennaRead, Reading
 from hw_sim.clock import SECOND

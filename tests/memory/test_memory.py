@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pytest
 
-from controller.daemon.desk import recent
 from controller.daemon.writer import Writer
 from controller.deckwatch import watch
 from controller.deckwatch.watch import DeckWatch
@@ -20,6 +19,7 @@ from controller.history.gamingday import rounds
 from controller.link import outbox
 from controller.link.cursor import Cursor
 from controller.rules.engine import betting, settlement
+from controller.shell.desk import recent
 from tests.memory.counting import GAMES, LongTable
 
 FULL: Final = 45

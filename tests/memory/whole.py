@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.daemon.decks import Decks
-from controller.daemon.desk.recent import Recent
 from controller.daemon.frames import Frames, open_frames
 from controller.daemon.journald import RateLimit
 from controller.daemon.logbook import Logbook
@@ -38,6 +37,7 @@ from controller.link.session import (
 )  # fmt: skip
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
+from controller.shell.desk.recent import Recent
 from drivers.orders import Order
 from drivers.readings import Reading
 from record.journal import Journal

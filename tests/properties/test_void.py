@@ -22,7 +22,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import Phase
-from controller.shell.render.house import round_
+from controller.shell.render.records import round_
 from link.reports.table import played
 from record.link.events import RoundPlayed
 from tests.clauses.tables import SETTINGS, TODAY

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.desk.examining import told_round
 from controller.evidence.page import _wagers
 from controller.replay.words import effects
 from controller.rules.cards import DECK
@@ -15,7 +14,8 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine.opening import open_table
 from controller.rules.events import EVENTS
 from controller.rules.explain import event_text, explain
-from controller.shell.render.house import round_
+from controller.shell.desk.looks import told_round
+from controller.shell.render.records import round_
 from tests.clauses.tables import SETTINGS, TODAY, base, table
 from tests.conformance.clauses import load_clauses
 from tests.properties.random_play import Chaos

@@ -16,20 +16,21 @@ from types import SimpleNamespace
 from typing import Any, Final, TypeVar, cast
 
 from controller.config.people import ShellPerson
-from controller.daemon.desk.audit import Audit, opener
-from controller.daemon.desk.desk import Desk
-from controller.daemon.desk.open import acts_of
-from controller.daemon.desk.reach import Reach
-from controller.daemon.desk.recent import Recent
-from controller.daemon.desk.testing import TestDesk
+from controller.daemon.inputs import Beside
 from controller.daemon.linking import Link
 from controller.daemon.service import Peer, Service
+from controller.daemon.status import beside_of
 from controller.daemon.verbs import Verbs
 from controller.daemon.writer import Released, Writer
 from controller.history.replay import TEST
 from controller.history.snapshot import round_body
 from controller.history.table_log import Appended, Appends
 from controller.rules.engine.state import Archive, Phase
+from controller.shell.desk.acts import Acts
+from controller.shell.desk.audit import Audit, opener
+from controller.shell.desk.desk import Desk
+from controller.shell.desk.recent import Recent
+from controller.shell.desk.runner import Runner
 from drivers.readings import Reading
 from hw_sim.scenario import find, load
 from record.journal import Journal
@@ -114,6 +115,10 @@ class Quiet:
     def status(self) -> dict[str, Any]:
         return self.writer.status()
 
+    @property
+    def beside(self) -> Beside:
+        return beside_of(self.writer)
+
     async def look(self, ask: Callable[[Writer], Seen]) -> Seen:
         return ask(self.writer)
 
@@ -134,8 +139,6 @@ class Quiet:
 
     def stop(self, why: str) -> None:
         self.stopped.append(why)
-
-    def heard(self, reading: object) -> None: ...
 
 
 class Unwritten(Audit):
@@ -174,29 +177,23 @@ class Inside:
             SimpleNamespace(
                 writer=table.writer,
                 rig=table.bench.rig,
-                journal=table.journal,
                 frames=SimpleNamespace(lost=0),
             ),
         )
         runtime = cast(Any, self.runtime)
         verbs = Verbs(config, started, runtime, Link())
-        self.reach = Reach(config, started, runtime, Link(), verbs, table.recent)
+        repaired = table.journal.repaired
+        self.acts = Acts(config, runtime, verbs, table.recent, Link(), repaired_bytes=repaired)
         audit = Audit(opener(journal, "crash", 30)) if written else Unwritten()
-        self.tests = TestDesk(self.reach, audit)
-        self.reach.test_mode = self.tests.is_on
+        self.tests = Runner(config, runtime, audit, verbs.counters, table.recent.identities)
         self.desk = Desk(
             audit,
-            acts_of(self.reach, self.tests),
-            self.reach.live,
-            self.reach.at,
+            self.acts,
+            self.tests,
             people=lambda: PEOPLE,
             user_of=_user_of,
             today=lambda: date(2027, 1, 1),
             own_uid=OWN,
-            test_mode=self.tests.is_on,
-            test_ended=self.tests.ended,
-            leaving=[self.tests.left],
-            commanded=self.tests.commanded,
         )
         self.service = Service(folder / "none.sock", {}, {"shell": self.desk.answer})
         self.before = self.now()

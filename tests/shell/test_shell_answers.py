@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import controller.table
-from controller.daemon.desk.decoding import MASK
-from controller.daemon.desk.why import REASONS, clause, sentence
 from controller.rules.books import BOOKS
 from controller.rules.engine.state import Phase
-from controller.shell.render.closer import watched
+from controller.shell.desk.decoding import MASK
+from controller.shell.desk.why import REASONS, clause, sentence
+from controller.shell.render.device import watched
 from controller.shell.render.render import RENDERS, rendered
 from controller.shell.verbs import VERBS
 from controller.table.asks import Ask

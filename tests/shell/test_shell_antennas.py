@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from controller.testing.antennas import AntennaTest
+from controller.shell.testing.antennas import AntennaTest
 from drivers.readings import Antenna, AntennaRead, Uid
 
 SPOT = Antenna("chips-1", 1, 1)

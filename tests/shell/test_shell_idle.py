@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from controller.daemon.desk.testing import IDLE_S
+from controller.shell.desk.runner import IDLE_S
 from record.journal.reader import JournalReader
 from tests.shell.inside import OWN, Inside, table_in
 

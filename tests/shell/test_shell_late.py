@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from controller.rules.engine.state import Phase
-from controller.testing.walks import PERSON_US
+from controller.shell.testing.walks import PERSON_US
 from drivers.readings import Shown
 from drivers.transport.clock import now_us
 from tests.shell.inside import Inside, inside

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from controller.testing.cards import DeckTest, PatternTest
-from controller.testing.steps import SECOND
+from controller.shell.testing.cards import DeckTest, PatternTest
+from controller.shell.testing.steps import SECOND
 from drivers.orders import LockCards
 from drivers.readings import CardEvent, CardRead, PacketRead, SealedCard
 

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.daemon.desk.open import acts_of
 from controller.rules.engine.state import Phase
 from controller.shell.errors import EXIT
 from controller.shell.verbs import VERBS
@@ -95,14 +94,13 @@ def test_no_lines_change_what_counts(moment: int, lines: list[tuple[int, list[st
 def test_the_comparison_sees_a_verb_that_moves_something() -> None:
     """A desk with a verb that tells the table a wager: it is found."""
     desk = inside("mbs3-plain", Phase.BETTING)
-    acts = acts_of(desk.reach, desk.tests)
 
     async def pays(_: Any) -> dict[str, Any]:
         core = desk.table.writer.core
         core.outbox.append(object())  # type: ignore[arg-type]
         return {}
 
-    desk.desk.acts = {**acts, "why": pays}
+    desk.desk.acts = {**desk.desk.acts, "why": pays}
     asyncio.run(desk.line(1, ["why"]))
     assert desk.now() != desk.before
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from controller.config.people import ShellPerson
-from controller.daemon.desk.audit import COMMAND, COUNTED, Audit, Limiter, opener
-from controller.daemon.desk.roles import author_of, refusal
+from controller.shell.desk.audit import COMMAND, COUNTED, Audit, Limiter, opener
+from controller.shell.desk.roles import author_of, refusal
 from controller.shell.errors import Refused
 from controller.shell.verbs import Verb
 from record.journal.reader import JournalReader

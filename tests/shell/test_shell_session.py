@@ -17,8 +17,16 @@ from controller.shell import repl
 from controller.shell.client import Client, NoTable
 from controller.shell.session import ANEW, Session
 
-AT = {"table": "t1", "round": 4, "phase": "dealing", "in_round": True, "troubles": 0}
-DEALING = {**AT, "test_mode": False}
+AT = {
+    "table": "t1",
+    "game": "MBS3",
+    "round": 4,
+    "phase": "dealing",
+    "in_round": True,
+    "troubles": 0,
+    "test_mode": False,
+}
+DEALING = AT
 TESTED = {**AT, "phase": "between rounds", "in_round": False, "test_mode": True}
 
 

@@ -15,12 +15,10 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.desk import testing
-from controller.daemon.desk.desk import Act, Asked
-from controller.daemon.desk.open import acts_of
-from controller.daemon.desk.reach import Reach
 from controller.daemon.writer import Told
 from controller.rules.engine import facts as f
+from controller.shell.desk.acts import Acts
+from controller.shell.desk.roles import Act, Asked
 from controller.shell.verbs import VERBS
 from hw_sim.scenario import find, load
 from tests.shell import inside
@@ -147,15 +145,16 @@ def test_and_so_are_many_more(scenario: str, seed: int) -> None:
 
 
 def test_a_verb_that_moves_the_meter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def moving(reach: Reach, tests: testing.TestDesk) -> dict[str, Act]:
-        async def moves(_: Asked) -> dict[str, Any]:
+    class Moving(Acts):
+        def all(self) -> dict[str, Act]:
+            return {**super().all(), "why": self._moves}
+
+        async def _moves(self, _: Asked) -> dict[str, Any]:
             told = Told(f.MeterReported(99_999_900), f.Measured("link"))
-            return await reach.runtime.direct(
+            return await self._runtime.direct(
                 lambda writer, at_us: (writer.work([told], at_us), {})
             )
 
-        return {**acts_of(reach, tests), "why": moves}
-
-    monkeypatch.setattr(inside, "acts_of", moving)
+    monkeypatch.setattr(inside, "Acts", Moving)
     with pytest.raises(AssertionError, match="meter"):
         twins("mbs3-plain", 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from controller.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wishes
+from controller.shell.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wishes
 from drivers.orders import LockCards, ShowLamps, WatchAntennas
 from hw_sim.clock import MS, SECOND
 from tests.sim.faults_bench import Bench

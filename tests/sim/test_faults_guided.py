@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from controller.shell.testing.antennas import AntennaTest
+from controller.shell.testing.cards import CODES, DeckTest, PatternTest
+from controller.shell.testing.keys import KeyTest
+from controller.shell.testing.lines import ChallengeTest, LoopTest
+from controller.shell.testing.walks import Displays, Walk, display_pictures, lamp_pictures
 from controller.table.spots import WAGERS
-from controller.testing.antennas import AntennaTest
-from controller.testing.cards import CODES, DeckTest, PatternTest
-from controller.testing.console import KeyTest
-from controller.testing.lines import ChallengeTest, LoopTest
-from controller.testing.walks import Displays, Walk, display_pictures, lamp_pictures
 from drivers.mcp23017 import KEYS_1, KEYS_2
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 from hw_sim.clock import MS, SECOND

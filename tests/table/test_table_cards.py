@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from controller.daemon.desk.why import sentence
 from controller.faults.troubles import troubles
 from controller.replay.words import _FACTS as WORDS
 from controller.rules.cards import DECK, card
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import Phase
+from controller.shell.desk.why import sentence
 from controller.table.cards import card_of, facts_of
 from drivers.base import DeviceState, StateReported
 from drivers.orders import AcknowledgeReading, RequestDeckCheck

@@ -5,36 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from controller.shell.render import closer, house, table, tests
+from controller.shell.messages import Refusal
+from controller.shell.render import device, records, status
+from controller.shell.render.tests import guided, mode
 from controller.shell.render.text import plain, wrapped
 from controller.shell.verbs import TESTING
 from record.kit.outside import printable
 
 Render = Callable[[Mapping[str, Any], int], Iterator[str]]
 RENDERS: Final[Mapping[str, Render]] = {
-    "status": table.status,
-    "devices": table.devices,
-    "faults": table.faults,
-    "help": table.help_,
-    "device": closer.device,
-    "watch": closer.watch,
-    "chips": closer.chips,
-    "why": closer.why,
-    "round": house.round_,
-    "link": house.link,
-    "journal": house.journal,
-    "config": house.config,
-    "identity": house.identity,
-    "safe-mode": house.safe_mode,
-    "safe-mode on": house.safe_mode,
-    "safe-mode off": house.safe_mode,
-    "reboot": house.reboot,
-    "bundle": house.bundle,
-    "test on": tests.mode,
-    "test off": tests.mode,
-    **{verb.name: tests.guided for verb in TESTING if verb.guided},
-    "test stop": tests.guided,
-    "answer": tests.guided,
+    "status": status.status,
+    "devices": status.devices,
+    "faults": status.faults,
+    "help": status.help_,
+    "device": device.device,
+    "watch": device.watch,
+    "chips": device.chips,
+    "why": status.why,
+    "round": records.round_,
+    "link": records.link,
+    "journal": records.journal,
+    "config": records.config,
+    "identity": records.identity,
+    "safe-mode": records.safe_mode,
+    "safe-mode on": records.safe_mode,
+    "safe-mode off": records.safe_mode,
+    "reboot": records.reboot,
+    "bundle": records.bundle,
+    "test on": mode,
+    "test off": mode,
+    **{verb.name: guided for verb in TESTING if verb.guided},
+    "test stop": guided,
+    "answer": guided,
 }
 
 
@@ -45,9 +47,8 @@ def rendered(verb: str, data: Mapping[str, Any], columns: int) -> list[str]:
     return [printable(line) for line in lines]
 
 
-def refused(answer: Mapping[str, Any], columns: int) -> list[str]:
-    said = f"{answer.get('text', '')} ({answer.get('error', '')})"
-    lines = wrapped(said, columns)
-    if do := answer.get("do"):
-        lines += wrapped(f"-> {do}", columns, "", "   ")
+def refused(refusal: Refusal, columns: int) -> list[str]:
+    lines = wrapped(f"{refusal.text} ({refusal.error})", columns)
+    if refusal.do:
+        lines += wrapped(f"-> {refusal.do}", columns, "", "   ")
     return [printable(line) for line in lines]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from controller.daemon.inputs import Input, Told
 from controller.history.replay import READING
 from controller.rules.engine.entries import ACCEPTORS
 from controller.rules.engine.state import Phase
@@ -38,6 +37,9 @@ from drivers.readings import (
     SupplyRead,
     SwitchRead,
 )
+
+if TYPE_CHECKING:
+    from controller.daemon.inputs import Input, Told
 
 RESTARTED: Final = "the table started again"
 POWER: Final = "the power fails"

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal
 
-from controller.daemon.desk.readings import row_of
+from controller.shell.desk.readings import row_of
 from drivers.base import DeviceIdentified
 from drivers.readings import CardRead, PacketRead
 

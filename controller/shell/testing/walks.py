@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from controller.testing.steps import SECOND, Answer, Guided, Wishes
+from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
 from drivers.base import DeviceState, StateReported
 from drivers.orders import (
     SEATS,

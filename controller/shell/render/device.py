@@ -1,4 +1,4 @@
-"""``device``, ``watch``, ``chips``, ``why``."""
+"""``device``, ``watch``, ``chips``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ SHOWN: Final = 12
 HEX: Final = 24
 """Bytes of a frame on a line."""
 ARROWS: Final = {"in": "<", "out": ">"}
-NO_KEY: Final = ["WAIT"]
-"""The prompt's word where nothing is to be pressed."""
 LATER: Final = "    "
 """Before what goes on in the next line."""
 
@@ -99,10 +97,3 @@ def chips(data: Mapping[str, Any], columns: int) -> Iterator[str]:
             for chip in spot["chips"]
         ]
     yield from table(("spot", "antenna", "counts", "locked", "state", ""), rows, columns)
-
-
-def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
-    behind = f" ({data['clause']})" if data["clause"] else ""
-    yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
-    if data["keys"] not in ([], NO_KEY):
-        yield from wrapped(f"keys: {' '.join(data['keys'])}", columns)

@@ -7,33 +7,48 @@ began and why it ended, and puts the table back; this part runs the tests and as
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import Any, Final, cast
 
-from controller.daemon.desk.audit import Audit
-from controller.daemon.desk.desk import Act, Asked
-from controller.daemon.desk.reach import Reach
-from controller.daemon.desk.trials import Trials
+from controller.config.live import LiveConfig
+from controller.daemon.runtime import Runtime
 from controller.daemon.service import Peer
-from controller.shell.errors import IN_ROUND, NOT_NOW, TAKEN, TEST_MODE, WORD, Refused
-from controller.testing.lines import LoopTest
-from controller.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
-from drivers.base import DeviceIdentified, Identity
+from controller.shell.desk.audit import Audit
+from controller.shell.desk.roles import Act, Asked
+from controller.shell.errors import IN_ROUND, NOT_NOW, TAKEN, TEST_MODE, USED, WORD, Refused
+from controller.shell.messages import Progress
+from controller.shell.testing.lines import ChallengeTest, LoopTest
+from controller.shell.testing.makers import MAKERS, Equipment, Make
+from controller.shell.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
 from drivers.transport.clock import now_us
 
 IDLE_S: Final = 15 * 60.0
 TICK_S: Final = 0.1
 CERTIFICATE: Final = "certificate"
 OFF: Final = "test off"
-Make = Callable[[Asked], Awaitable[Guided]]
+CHALLENGE: Final = "challenge"
+"""The record of a nonce: none is ever asked twice."""
+Counters = Callable[[], Mapping[str, Mapping[str, int]]]
+Identities = Mapping[str, Mapping[str, str]]
+TOLD: Final = ("model", "serial", "firmware")
+"""Of a device, in a certificate."""
 
 
-class TestDesk:
-    """``idle_s``: without a command for so long it ends by itself."""
+class Runner:
+    """``counters``: what every driver counts; ``identities``: what every device said of itself.
+    Without a command test mode ends by itself."""
 
-    def __init__(self, reach: Reach, audit: Audit, idle_s: float = IDLE_S) -> None:
-        self._reach, self._audit, self._idle_s = reach, audit, idle_s
+    def __init__(
+        self,
+        config: LiveConfig,
+        runtime: Runtime,
+        audit: Audit,
+        counters: Counters,
+        identities: Identities,
+    ) -> None:
+        self._config, self._runtime, self._audit = config, runtime, audit
+        self._counters, self._identities = counters, identities
         self._holder: Peer | None = None
         self._last: Peer | None = None
         """Whoever has it, or had it last."""
@@ -44,29 +59,26 @@ class TestDesk:
         self._idle: asyncio.TimerHandle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self.identities: dict[str, Identity] = {}
-        self._trials = Trials(reach, audit, self.identities)
 
     def acts(self) -> dict[str, Act]:
-        guided = {name: self._guiding(make) for name, make in self._trials.makers().items()}
         return {
             "test on": self._on,
             "test off": self._off,
             "test stop": self._stop,
             "answer": self._answer,
-            **guided,
+            **{name: self._guiding(make) for name, make in MAKERS.items()},
         }
 
     def is_on(self) -> bool:
-        return bool(self._reach.runtime.status.get("test_mode"))
+        return bool(self._runtime.status.get("test_mode"))
 
     # --- beginning and ending ------------------------------------------------------------------
 
     async def _on(self, asked: Asked) -> Mapping[str, Any]:
-        if self._holds(asked):
+        if self._holds(asked.peer):
             return self._told()
         by = asked.author.row()
-        blocked = await self._reach.runtime.direct(lambda writer, _: writer.begin_test(by))
+        blocked = await self._runtime.direct(lambda writer, _: writer.begin_test(by))
         if blocked is not None:
             code = IN_ROUND if blocked.in_round else NOT_NOW
             raise Refused(TAKEN if blocked.taken else code, blocked.why)
@@ -82,27 +94,25 @@ class TestDesk:
 
     def ended(self, peer: Peer) -> str:
         """Why it is over for whoever had it last and has not ended it himself."""
-        why = self._reach.started.writer.test.ended
-        if self.is_on() or self._last is None or self._last.number != peer.number or why == OFF:
-            return ""
-        return why
+        why = self._runtime.beside.test_ended
+        return "" if self.is_on() or self._last != peer or why == OFF else why
 
     def commanded(self, peer: Peer) -> None:
         """Whatever its holder asks for: he is still there."""
-        if self._holder is not None and peer.number == self._holder.number:
+        if peer == self._holder:
             self._touch()
 
     def left(self, peer: Peer) -> None:
         """A connection has ended: a test mode that nobody holds is over."""
-        if self._holder is not None and peer.number == self._holder.number:
+        if peer == self._holder:
             self._soon(self._end("the connection ended"))
 
     async def _end(self, why: str) -> None:
         if self._holder is None:
             return
         await self.close(why)
-        self._reach.runtime.unprobe()
-        await self._reach.runtime.direct(lambda writer, at_us: (writer.end_test(why, at_us), None))
+        self._runtime.unprobe()
+        await self._runtime.direct(lambda writer, at_us: (writer.end_test(why, at_us), None))
 
     async def close(self, why: str) -> None:
         """Nobody holds it any more, and a test under way has its certificate. The table itself is
@@ -120,26 +130,25 @@ class TestDesk:
     def _touch(self) -> None:
         if self._idle is not None:
             self._idle.cancel()
-        self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._forgotten)
+        self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._forgotten)
 
     def _forgotten(self) -> None:
-        self._soon(self._end(f"no command for {self._idle_s:.0f} s"))
+        self._soon(self._end(f"no command for {IDLE_S:.0f} s"))
 
-    def _holds(self, asked: Asked) -> bool:
-        holder = self._holder
-        return self.is_on() and holder is not None and holder.number == asked.peer.number
+    def _holds(self, peer: Peer) -> bool:
+        return self.is_on() and peer == self._holder
 
     def _must_hold(self, asked: Asked) -> None:
         if not self.is_on():
             ended = self.ended(asked.peer)
             raise Refused(TEST_MODE, "test mode is off" + (f": {ended}" if ended else ""))
-        if not self._holds(asked):
+        if not self._holds(asked.peer):
             who = self._by.get("user") or self._by.get("uid", "somebody")
             raise Refused(TAKEN, f"{who} has test mode, in another connection")
 
     def _told(self) -> dict[str, Any]:
-        told = self._reach.runtime.status.get("test_mode")
-        return {"test_mode": told is not None, "by": told, "idle_s": int(self._idle_s)}
+        told = self._runtime.status.get("test_mode")
+        return {"test_mode": told is not None, "by": told, "idle_s": int(IDLE_S)}
 
     # --- guided tests --------------------------------------------------------------------------
 
@@ -147,18 +156,41 @@ class TestDesk:
         async def act(asked: Asked) -> Mapping[str, Any]:
             self._must_hold(asked)
             if asked.cursor is None:
-                await self._begin(await make(asked))
+                await self._begin(make(await self._equipment(), asked.words))
             return self._progress(asked.cursor or 0)
 
         return act
 
+    async def _equipment(self) -> Equipment:
+        rules, find = await self._runtime.look(
+            lambda writer: (writer.core.state.rules, writer.core.chips.find)
+        )
+        status = self._runtime.status
+        return Equipment(
+            self._config.layout,
+            rules,
+            find,
+            status["card_devices"],
+            {name: (one["state"], one["code"]) for name, one in status["devices"].items()},
+            {name: one["serial"] for name, one in self._identities.items()},
+            self._counters,
+        )
+
     async def _begin(self, guided: Guided) -> None:
+        if isinstance(guided, ChallengeTest):
+            await self._use_up(guided)
         await self._give_up("another test was begun")
         self._guided, self._wrapped = guided, None
         if guided.draws_cards:
-            await self._reach.runtime.direct(lambda writer, _: (writer.test_cards(True), None))
+            await self._runtime.direct(lambda writer, _: (writer.test_cards(True), None))
         self._do(guided.begin(now_us()))
         self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
+
+    async def _use_up(self, guided: ChallengeTest) -> None:
+        nonce = guided.nonce.hex()
+        if any(row.get("nonce") == nonce for row in await self._audit.rows_of(CHALLENGE)):
+            raise Refused(USED, f"{nonce}: this nonce was asked before; make a fresh one")
+        await self._audit.keep(CHALLENGE, {"device": guided.device, "nonce": nonce})
 
     async def _stop(self, asked: Asked) -> Mapping[str, Any]:
         self._must_hold(asked)
@@ -182,8 +214,6 @@ class TestDesk:
 
     def take(self, reading: object) -> None:
         """Of every reading, before anything is made of it."""
-        if isinstance(reading, DeviceIdentified):
-            self.identities[reading.device] = reading.identity
         guided = self._guided
         if guided is not None and not guided.done:
             steps = len(guided.steps)
@@ -212,7 +242,7 @@ class TestDesk:
             asyncio.get_running_loop().call_soon(self._wish, wish)
 
     def _wish(self, wish: Wish) -> None:
-        runtime = self._reach.runtime
+        runtime = self._runtime
         if self._holder is None:
             return
         match wish:
@@ -229,23 +259,19 @@ class TestDesk:
         """The table shows again what it showed, and the certificate is on disk."""
         if self._wrapped is not None or self._guided is not guided:
             return
-        runtime = self._reach.runtime
-        runtime.unprobe()
-        await runtime.direct(lambda writer, _: (writer.test_picture(), None))
+        self._runtime.unprobe()
+        await self._runtime.direct(lambda writer, _: (writer.test_picture(), None))
         certificate = self._certificate(guided)
         await self._audit.keep(CERTIFICATE, certificate)
         if self._guided is guided:
             self._wrapped = certificate
 
     def _certificate(self, guided: Guided) -> dict[str, Any]:
-        reach = self._reach
-        devices = {
-            name: {"model": one.model, "serial": one.serial, "firmware": one.firmware}
-            for name, one in sorted(self.identities.items())
-        }
+        known = sorted(self._identities.items())
+        devices = {name: {key: one[key] for key in TOLD} for name, one in known}
         return {
             **guided.certificate(),
-            "table": reach.config.name,
+            "table": self._config.name,
             "at": datetime.now().astimezone().isoformat(timespec="seconds"),
             "by": dict(self._by),
             "devices": devices,
@@ -254,17 +280,17 @@ class TestDesk:
     def _progress(self, cursor: int) -> dict[str, Any]:
         guided = self._guided
         if guided is None:
-            return {"steps": [], "cursor": 0, "done": True, "passed": False, "question": ""}
+            return Progress().row()
         done = self._wrapped is not None
-        told = {
-            "test": guided.name,
-            "steps": list(guided.after(cursor)),
-            "cursor": len(guided.steps),
-            "done": done,
-            "passed": done and guided.passed,
-            "question": guided.question,
-        }
-        return {**told, "certificate": self._wrapped} if done else told
+        return Progress(
+            steps=guided.after(cursor),
+            cursor=len(guided.steps),
+            done=done,
+            passed=done and guided.passed,
+            question=guided.question,
+            test=guided.name,
+            certificate=self._wrapped,
+        ).row()
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

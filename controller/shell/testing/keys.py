@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from controller.testing.steps import SECOND, Answer, Guided, Wishes
+from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
 from drivers.readings import KeyPressed
+from record.kit.words import counted
 
 PATIENCE_US: Final = 60 * SECOND
 """Without a key for so long the test is over."""
@@ -23,7 +24,7 @@ class KeyTest(Guided):
 
     def begin(self, now_us: int) -> Wishes:
         self._until_us = now_us + PATIENCE_US
-        self.say("ask", f"press each of the {self._all} keys once; no ends the test")
+        self.say("ask", f"press each of the {counted(self._all, 'key')} once; no ends the test")
         return []
 
     def take(self, reading: object, now_us: int) -> Wishes:
@@ -59,5 +60,5 @@ class KeyTest(Guided):
             said = f"never pressed, stuck or dead: {' '.join(self._missing)}"
             self.say("fail", said, missing=list(self._missing))
         else:
-            self.say("pass", f"all {self._all} keys were pressed")
+            self.say("pass", f"all {counted(self._all, 'key')} were pressed")
         self.finish()

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from controller.rules.cards import NAMES
+from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
 from controller.table.cards import card_of
-from controller.testing.steps import SECOND, Answer, Guided, Wishes
 from drivers.orders import LockCards
 from drivers.readings import CardEvent, CardRead, PacketRead, SealedCard
+from record.kit.words import counted
 
 CODES: Final = tuple(suit << 4 | rank for suit in range(4) for rank in range(1, 14))
 PATIENCE_US: Final = 120 * SECOND
@@ -171,10 +172,12 @@ class DeckTest(_Drawn):
         if missing:
             shown = " ".join(name_of(code) for code in missing[:13])
             more = f" and {len(missing) - 13} more" if missing[13:] else ""
-            self.say("fail", f"{len(missing)} of {len(CODES)} cards never read: {shown}{more}")
+            self.say(
+                "fail", f"{len(missing)} of {counted(len(CODES), 'card')} never read: {shown}{more}"
+            )
         elif not failed:
             order = " in order" if self._in_order else ""
-            self.say("pass", f"all {len(CODES)} cards were read{order}")
+            self.say("pass", f"all {counted(len(CODES), 'card')} were read{order}")
         self.finish()
 
 
@@ -192,7 +195,7 @@ class PatternTest(_Drawn):
 
     def _invitation(self) -> str:
         cards = sum(size for _, size in self._draws)
-        return f"deal {cards} cards as in a round, and look where each one lands"
+        return f"deal {counted(cards, 'card')} as in a round, and look where each one lands"
 
     def _draw(self, codes: Sequence[int]) -> None:
         place = self._next_place(len(codes))
@@ -222,7 +225,9 @@ class PatternTest(_Drawn):
         place, size = self._draws[self._drawn]
         self._drawn += 1
         if cards != size:
-            said = f"draw {self._drawn} to {_where(place)}: {cards} cards, {size} expected"
+            said = (
+                f"draw {self._drawn} to {_where(place)}: {counted(cards, 'card')}, {size} expected"
+            )
             self.say("fail", said)
         return place
 
@@ -237,7 +242,7 @@ class PatternTest(_Drawn):
     def answer(self, answer: Answer, now_us: int) -> Wishes:
         if self.question:
             if answer == "yes":
-                self.say("pass", f"{self._number} cards were dealt by the pattern")
+                self.say("pass", f"{counted(self._number, 'card')} dealt by the pattern")
             else:
                 self.say("fail", "the cards did not land by the pattern: settings.deal_pattern")
             self.finish()

@@ -1,15 +1,18 @@
-"""Who may what at the shell. Pure: the uid comes from the socket, the rest from the configuration.
+"""Who asks at the shell, and what he may. Pure.
 
-Root and the daemon's own user are technicians; everybody else needs an entry.
+The uid comes from the socket, the rest from the configuration. Root and the daemon's own user are
+technicians; everybody else needs an entry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from controller.config.people import ShellPerson
+from controller.daemon.service import Peer
 from controller.shell.errors import EXPIRED, IN_ROUND, NOBODY, ROLE, TEST_MODE, Refused
 from controller.shell.verbs import ROLES, Role, Verb
 
@@ -26,6 +29,21 @@ class Author:
 
     def row(self) -> dict[str, object]:
         return {"uid": self.uid, "user": self.user, "role": self.role or ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command that may be done: its words by name, and who asks."""
+
+    words: Mapping[str, str]
+    author: Author
+    peer: Peer
+    cursor: int | None = None
+    """Of a look that goes on: only what came after it is wanted."""
+
+
+Act = Callable[[Asked], Awaitable[Mapping[str, Any]]]
+"""What a verb does: data comes out, or Refused."""
 
 
 def author_of(

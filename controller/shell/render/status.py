@@ -1,4 +1,4 @@
-"""``status``, ``devices``, ``faults``, ``help``."""
+"""``status``, ``why``, ``devices``, ``faults``, ``help``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from controller.shell.render.text import cents, pairs, table, wrapped
 from record.kit.words import counted
 
 MARKS: Final = {"stopped": "!!", "degraded": "!", "note": "-"}
+NO_KEY: Final = ["WAIT"]
+"""The prompt's word where nothing is to be pressed."""
 
 
 def status(data: Mapping[str, Any], columns: int) -> Iterator[str]:
@@ -38,6 +40,13 @@ def status(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield from pairs(rows, columns)
     yield from (f"  | {line:20} |" for line in data["prompt"])
     yield from troubles(data["troubles"], columns)
+
+
+def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+    behind = f" ({data['clause']})" if data["clause"] else ""
+    yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
+    if data["keys"] not in ([], NO_KEY):
+        yield from wrapped(f"keys: {' '.join(data['keys'])}", columns)
 
 
 def troubles(found: list[Mapping[str, Any]], columns: int) -> Iterator[str]:

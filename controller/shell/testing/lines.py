@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from controller.testing.steps import SECOND, Challenge, Guided, Looped, Probe, Wishes
+from controller.shell.testing.steps import SECOND, Challenge, Guided, Looped, Probe, Wishes
 from drivers.base import DeviceIdentified, DeviceState, StateReported
+from record.kit.words import counted
 
 WAIT_US: Final = 2 * SECOND
 ANSWER_US: Final = 15 * SECOND
@@ -31,14 +32,16 @@ class LoopTest(Guided):
             self._fail("a device answers on this port: take it off, and put the plug in")
             return []
         self._until_us = now_us + WAIT_US
-        self.say("note", f"{len(self._pattern)} bytes to {self._line}")
+        self.say("note", f"{counted(len(self._pattern), 'byte')} to {self._line}")
         return [Probe(self._line, self._pattern)]
 
     def take(self, reading: object, now_us: int) -> Wishes:  # noqa: ARG002
         if isinstance(reading, Looped) and reading.line == self._line and not self.done:
             self._heard += reading.data
             if self._pattern in self._heard:
-                self.say("pass", f"{self._line}: all {len(self._pattern)} bytes came back")
+                self.say(
+                    "pass", f"{self._line}: all {counted(len(self._pattern), 'byte')} came back"
+                )
                 self.finish()
         return []
 
@@ -48,9 +51,13 @@ class LoopTest(Guided):
         if not self._heard:
             self._fail("nothing came back: no plug, a broken cable, or a dead port")
         elif set(self._heard) <= set(self._pattern) and self._heard in self._pattern:
-            self._fail(f"only {len(self._heard)} of {len(self._pattern)} bytes came back")
+            self._fail(
+                f"only {len(self._heard)} of {counted(len(self._pattern), 'byte')} came back"
+            )
         else:
-            self._fail(f"{len(self._heard)} other bytes came: a device answers, or noise")
+            self._fail(
+                f"{counted(len(self._heard), 'other byte')} came: a device answers, or noise"
+            )
         return []
 
     def not_open(self) -> None:
@@ -68,22 +75,23 @@ class ChallengeTest(Guided):
 
     def __init__(self, device: str, nonce: bytes, digest: bytes, proofs: Callable[[], int]) -> None:
         super().__init__()
-        self._device, self._nonce, self._digest = device, nonce, digest
-        self._proofs, self._before = proofs, proofs()
+        self.device, self.nonce, self._digest = device, nonce, digest
+        self._proofs, self._before = proofs, 0
         self._until_us = 0
 
     def begin(self, now_us: int) -> Wishes:
+        self._before = self._proofs()
         self._until_us = now_us + ANSWER_US
-        self.say("note", f"{self._device}: challenged")
-        return [Challenge(self._device, self._nonce, self._digest)]
+        self.say("note", f"{self.device}: challenged")
+        return [Challenge(self.device, self.nonce, self._digest)]
 
     def take(self, reading: object, now_us: int) -> Wishes:  # noqa: ARG002
         match reading:
-            case DeviceIdentified(device=device, identity=identity) if device == self._device:
+            case DeviceIdentified(device=device, identity=identity) if device == self.device:
                 if self._proofs() > self._before and not self.done:
                     self.say("pass", f"{device} {identity.serial}: the program is the released one")
                     self.finish()
-            case StateReported(device, DeviceState.LOCKED, reason) if device == self._device:
+            case StateReported(device, DeviceState.LOCKED, reason) if device == self.device:
                 if reason is not None and reason.code == WRONG_PROGRAM and not self.done:
                     self.say("fail", f"{device}: {reason.detail}; it is locked ({reason.code})")
                     self.finish()
@@ -93,6 +101,6 @@ class ChallengeTest(Guided):
 
     def advance(self, now_us: int) -> Wishes:
         if not self.done and now_us >= self._until_us:
-            self.say("fail", f"{self._device}: no session with the device; nothing is proved")
+            self.say("fail", f"{self.device}: no session with the device; nothing is proved")
             self.finish()
         return []

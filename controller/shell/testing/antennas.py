@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
 from controller.table.spots import Spot, named
-from controller.testing.steps import SECOND, Answer, Guided, Wishes
 from drivers.orders import WatchAntennas
 from drivers.readings import Antenna, AntennaFailed, AntennaRead, Uid
 

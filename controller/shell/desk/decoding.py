@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-from controller.daemon.desk.recent import Piece
 from controller.rules.cards import name
+from controller.shell.desk.recent import Piece
 from controller.table.cards import card_of
 from drivers.alpha import codec as alpha
 from drivers.base import Fault
@@ -22,6 +22,7 @@ from drivers.cards.framing import HEADER_BYTES, HOST, VERSION
 from drivers.feig import codec as feig
 from drivers.feig import commands as fc
 from drivers.readings import SealedCard
+from record.kit.words import counted
 
 MASK: Final = ".."
 Row = dict[str, Any]
@@ -38,7 +39,10 @@ def decoded(kind: str, pieces: Sequence[Piece], is_public: IsPublic) -> list[Row
     elif kind.startswith("cdp-"):
         rows = list(_cdp(pieces, is_public))
     else:
-        rows = [_row(one, "", f"{len(one.data)} bytes of a vendor's device") for one in pieces]
+        rows = [
+            _row(one, "", f"{counted(len(one.data), 'byte')} of a vendor's device")
+            for one in pieces
+        ]
     return sorted(rows, key=lambda row: int(row["at_us"]))
 
 
@@ -87,7 +91,7 @@ def _from_device(piece: Piece, frame: cdp.Frame, is_public: IsPublic) -> Row:
             cards, number, said = (card,), draw_no, f"draw {draw_no}"
         case m.Packet(packet_no, deck_id, held):
             cards, number = held, packet_no
-            said = f"packet {packet_no}, deck {m.DECKS[deck_id]}, {len(held)} cards"
+            said = f"packet {packet_no}, deck {m.DECKS[deck_id]}, {counted(len(held), 'card')}"
         case Fault(code):
             # What is wrong with it may be the card: nothing but the head is told.
             head = _hex(body[:HEADER_BYTES])

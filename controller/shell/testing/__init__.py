@@ -1,0 +1,1 @@
+"""Test mode: the table out of play, the guided tests of its devices, their certificates."""

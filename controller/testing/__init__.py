@@ -1,1 +1,0 @@
-"""The guided tests of a table's devices, as pure machines: readings in, orders and steps out."""
