@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
@@ -19,7 +18,7 @@ from link.ledger.invariants import check_steps
 from link.ledger.journals import Skips
 from link.ledger.ledger import Ledger
 from link.ledger.mystery import Sealer
-from link.ledger.orders import Draw, Given, Resume
+from link.ledger.orders import Draw, Resume, read_given
 from link.rows import (
     AlarmRow,
     AwardRow,
@@ -37,9 +36,6 @@ from record.link.events import Contributed, Reversed
 
 GROUPED = 256
 """Events applied again between two checks."""
-
-
-_given: Final = msgspec.json.Decoder(Given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +61,7 @@ class Opened:
         for row in events:
             if row.table:
                 continue
-            order = _given.decode(row.body).order
+            order = read_given(row.body).order
             if isinstance(order, Draw):
                 key = (order.pool, order.level)
                 if order.opened:
@@ -171,7 +167,7 @@ def _check_wagers(events: Iterable[EventRow], awards: Mapping[int, list[AwardRow
     skips = Skips()
     for row in events:
         if not row.table:
-            order = _given.decode(row.body).order
+            order = read_given(row.body).order
             if isinstance(order, Resume):
                 skips.note(row.id, order)
             continue

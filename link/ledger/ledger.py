@@ -47,15 +47,12 @@ from record.kit.outside import printable
 from record.link import events as ev
 from record.link.codec import body_of, encode, encode_body
 from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
-from record.shape import why
 
 Recall = Callable[[str, int], EventRow | None]
 """The stored event ``n`` of a journal, for numbers the ledger no longer remembers."""
 
 NOBODY: Final = PoolTerms(tables={})
 NotContributed = ev.Reversed | ev.Claimed | ev.Withdrawn | ev.RoundPlayed | ev.SelectionWanted
-
-_given: Final = msgspec.json.Decoder(Given)
 
 
 class Ledger:
@@ -368,27 +365,32 @@ class Ledger:
         by: Person | Sequence[Person],
         at_ms: int,
         sign: Sign | None = None,
+        *,
+        was_read: bool = False,
     ) -> list[Reply]:
         """Raises ``PoolError`` if it cannot be; otherwise it is recorded and done. ``sign`` gives
-        the proofs of the people."""
+        the proofs of the people. ``was_read``: strictly, from outside, so it can be read again."""
         people = (by,) if isinstance(by, Person) else tuple(by)
         o.check_people(order, people)
         if isinstance(order, o.Change):
             check_change(self.state, order)
-        replies = self._given(order, people, at_ms, sign)
+        replies = self._given(order, people, at_ms, sign, was_read=was_read)
         self._draw(at_ms)
         return replies
 
     def _given(
-        self, order: Order, by: tuple[Person, ...], at_ms: int, sign: Sign | None = None
+        self,
+        order: Order,
+        by: tuple[Person, ...],
+        at_ms: int,
+        sign: Sign | None = None,
+        *,
+        was_read: bool = False,
     ) -> list[Reply]:
         state = self.state
         body = msgspec.json.encode(Given(by, order))
-        try:
-            _given.decode(body)  # what cannot be read again is not recorded
-        except msgspec.ValidationError as error:
-            said = why(error, body, Given)
-            raise PoolError("E-POOL-002", f"{o.what_of(order)}: {said}") from None
+        if not was_read:
+            o.check_readable(order, body)
         state.at_ms = at_ms
         replies = carry_out(state, order, by, self._sealer)
         state.last_order += 1
@@ -437,9 +439,9 @@ class Ledger:
         """Apply a stored row again. Nothing is decided again: what the server or the clock ordered
         then stands among the rows."""
         if not row.table:
-            given = _given.decode(row.body)
+            given = o.read_given(row.body)
             sign = (lambda _: given.proofs) if given.proofs else None
-            return self._given(given.order, given.by, row.received_ms, sign)
+            return self._given(given.order, given.by, row.received_ms, sign, was_read=True)
         event = Event(row.n, row.seq, row.hash, row.at_ms, body_of(row.body))
         journal = self.state.journals[row.journal]
         return self._apply(journal, event, row.received_ms, row.body) or []

@@ -15,6 +15,7 @@ from link.ledger.errors import PoolError
 from link.ledger.terms import PoolTerms, Terms
 from record.link.events import Cents, Count, Round, Seat, Word
 from record.link.messages import AwardId, Code, Hash, JournalId, Text
+from record.shape import why
 
 Why = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
 MaybeHash = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$(?!\n)")]
@@ -294,3 +295,21 @@ class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     proofs: tuple[str, ...] = ()
     """Signatures in hexadecimal, one for each of ``by``; over ``link.rows.staff_text`` of this body
     without them."""
+
+
+_given: Final = msgspec.json.Decoder(Given)
+
+
+def read_given(body: bytes) -> Given:
+    """Of an event row."""
+    return _given.decode(body)
+
+
+def check_readable(order: Order, body: bytes) -> None:
+    """What cannot be read again is not recorded. For orders that were made here: nobody else has
+    checked them."""
+    try:
+        read_given(body)
+    except msgspec.ValidationError as error:
+        said = why(error, body, Given)
+        raise PoolError("E-POOL-002", f"{what_of(order)}: {said}") from None

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from link.ledger.level import DISPLAY, PENDING
-from link.ledger.orders import Given, Office
+from link.ledger.orders import Given, Office, read_given
 from link.ledger.units import to_cents
 from link.reports.desk import Desk
 from link.reports.hits import hits_report
@@ -29,7 +29,6 @@ MOST: Final = 10
 WAITING: Final = ("claimed", "locked", "verified", "approved")
 ABOUT: Final = ("award", "pool", "journal", "topic", "name", "which", "role")
 
-_given: Final = msgspec.json.Decoder(Given)
 Folded = Mapping[tuple[str, str], Sums]
 
 
@@ -164,7 +163,7 @@ def _orders(desk: Desk) -> Section:
     for row in desk.source.events(desk.period.after, journal=""):
         if row.id > desk.period.last:
             break
-        given = _given.decode(row.body)
+        given = read_given(row.body)
         people = [person for person in given.by if person.role]
         if people:
             by = " and ".join(f"{p.account} ({p.role})" for p in people)

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from link.ledger.journals import Skips
-from link.ledger.orders import Change, Found, Given, Link, Office, Open, Resume
+from link.ledger.orders import Change, Found, Link, Office, Open, Resume, read_given
 from link.ledger.terms import Terms
 from link.reports.source import Mark, Source
 from link.rows import AwardRow, AwardStep, EventRow
@@ -22,7 +22,6 @@ from record.link.codec import body_of
 from record.link.events import AnyBody, Contributed, Reversed, Wager
 
 KEPT_ROUNDS: Final = 16
-_given: Final = msgspec.json.Decoder(Given)
 
 Key = tuple[str, str]
 """Pool and level."""
@@ -77,7 +76,7 @@ class Past:
         self._generations(mark.awards, changes)
 
     def _order(self, row: EventRow, changes: dict[Key, list[tuple[int, Terms]]]) -> None:
-        order = _given.decode(row.body).order
+        order = read_given(row.body).order
         match order:
             case Open():
                 key = (order.pool, order.terms.level)

@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
+from link.server.requests import Asked
+
 Answer = Mapping[str, Any]
+"""A JSON object, as the control socket sends it."""
 TIMEOUT_S: Final = 10.0
 
 
 @dataclass(slots=True)
 class Request:
-    """``verb`` and its arguments; what it leads to is answered after the commit."""
+    """What it leads to is answered after the commit."""
 
-    verb: str
-    given: Mapping[str, Any]
+    asked: Asked
     done: Future[Answer] = field(default_factory=Future)
 
     def answer(self, answer: Answer) -> None:
@@ -37,11 +39,9 @@ class Bridge:
         self.wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         """Readable when somebody waits."""
 
-    def ask(
-        self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = TIMEOUT_S
-    ) -> Answer:
+    def ask(self, asked: Asked, timeout_s: float = TIMEOUT_S) -> Answer:
         """From any thread but the loop's; ``TimeoutError`` if the loop does not answer."""
-        request = Request(verb, given or {})
+        request = Request(asked)
         with self._lock:
             if self._closed:
                 raise ConnectionError("the server stops")

@@ -7,7 +7,6 @@ and the loop never waits for it.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import socket
@@ -27,6 +26,18 @@ from link.server.bridge import Answer, Bridge
 from link.server.log import Log
 from link.server.office import WRONG
 from link.server.orders import read_order
+from link.server.requests import (
+    LISTS,
+    QUESTIONS,
+    Adopt,
+    Asked,
+    Backup,
+    NotARequest,
+    StaffOrder,
+    WhoIs,
+    WrongPassword,
+    read_question,
+)
 from link.server.staff_orders import adoption
 from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
 from record.kit.outside import INT64, NotStrict, read_json
@@ -45,9 +56,6 @@ TRY_AGAIN: Final = refusal(BUSY, "busy; try again")
 TOO_LONG: Final = refusal(
     NO_REQUEST, f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB"
 )
-QUESTIONS: Final = frozenset(("status", "meters", "pools"))
-LISTS: Final = frozenset(("tables", "keys", "accounts", "journals", "awards", "alarms", "rows"))
-"""In pages; the loop reads what else the request says."""
 
 
 class Control:
@@ -150,15 +158,13 @@ class Control:
             return refusal(NO_REQUEST, said)
         verb = request.get("verb") if isinstance(request, dict) else None
         try:
-            if isinstance(verb, str) and verb in QUESTIONS:
-                return self._bridge.ask(verb)
-            if isinstance(verb, str) and verb in LISTS:
-                return self._bridge.ask(verb, request)
+            if isinstance(verb, str) and (verb in QUESTIONS or verb in LISTS):
+                return self._bridge.ask(read_question(verb, request))
             if isinstance(verb, str) and verb in self._verbs:
                 return self._verbs[verb](request, uid)
         except (TimeoutError, ConnectionError):
             return refusal("E-SVC-006", "the server does not answer; is it stopping?")
-        except AccountRefused as error:
+        except (AccountRefused, NotARequest) as error:
             return refusal(error.code, error.text)
         except Exception as error:  # one request may fail, the socket may not
             self._log.error(f"{verb!r}: {type(error).__name__}: {error}", fault_code="E-SVC-008")
@@ -171,7 +177,7 @@ class Control:
         path = request.get("path")
         if not isinstance(path, str) or not path.startswith("/") or len(path) > LONGEST_PATH:
             return refusal(NO_REQUEST, "path: expected the whole path of a new file")
-        return self._bridge.ask("backup", {"path": path}, timeout_s=3_600)
+        return self._bridge.ask(Backup(path), timeout_s=3_600)
 
     # --- orders -----------------------------------------------------------------------------------
 
@@ -190,11 +196,10 @@ class Control:
                 return refusal(NO_REQUEST, "by: expected [account, password]")
             people.append((pair[0], self._proved(pair[0], pair[1], uid)))
         try:
-            order = read_order(json.dumps(raw).encode())
+            order = read_order(raw)
         except ValueError as error:
             return refusal("E-ACT-007", f"order: {error}")
-        given = {"order": order, "signers": tuple(people), "source": uid}
-        answer = self._bridge.ask("order", given)
+        answer = self._bridge.ask(StaffOrder(order, tuple(people), uid))
         done = answer.get("error", "done")
         what = str(raw.get("what", ""))[:40]
         names = " and ".join(name for name, _ in people)
@@ -204,7 +209,7 @@ class Control:
     def _proved(self, name: str, password: str, source: int) -> SigningKey:
         """The key that the password makes."""
         with self._one_guess:
-            answer = self._asked("account", {"name": name, "source": source})
+            answer = self._asked(WhoIs(name, source))
             if answer["waiting_ms"]:
                 seconds = -(-answer["waiting_ms"] // 1_000)
                 said = f"too many wrong passwords; try again in {seconds} s, or two others unlock"
@@ -215,18 +220,18 @@ class Control:
                 secret = self._adopted(account, password)
             if secret is not None:
                 return secret
-            self._asked("failed", {"name": name, "source": source})
+            self._asked(WrongPassword(name, source))
             self._log.warning(f"wrong password for {name[:32]!r}", fault_code="E-ACT-001")
         raise AccountRefused("E-ACT-001", WRONG)
 
     def _adopted(self, account: AccountRow, password: str) -> SigningKey:
         """The first password of an account from before keys makes its key."""
         order, secret = adoption(account, password, secrets.token_bytes(accounts.SALT_BYTES))
-        self._asked("adopt", {"order": order, "key": secret})
+        self._asked(Adopt(order, secret))
         return secret
 
-    def _asked(self, verb: str, given: Mapping[str, Any]) -> Answer:
-        answer = self._bridge.ask(verb, given)
+    def _asked(self, asked: Asked) -> Answer:
+        answer = self._bridge.ask(asked)
         if "error" in answer:
             raise AccountRefused(answer["error"], answer["text"])
         return answer

@@ -285,8 +285,9 @@ class Floor:
     # --- people, time ----------------------------------------------------------------------------
 
     def order(self, order: Order, by: Person | Sequence[Person], sign: Sign | None = None) -> None:
-        """``PoolError`` if it cannot be; then nothing has changed."""
-        self._reply(self.ledger.order(order, by, self.now_ms, sign))
+        """As it was read at the control socket. ``PoolError`` if it cannot be; then nothing has
+        changed."""
+        self._reply(self.ledger.order(order, by, self.now_ms, sign, was_read=True))
 
     def tick(self) -> None:
         due = self.ledger.due_ms()

@@ -14,6 +14,7 @@ from typing import Final
 from link.server.bridge import Bridge
 from link.server.log import Log
 from link.server.metrics import metrics
+from link.server.requests import Meters, Status
 from record.kit.http import PROMETHEUS, Answer, encoded
 from record.kit.process import resident_bytes
 
@@ -86,7 +87,7 @@ def answer(path: str, bridge: Bridge) -> Answer:
     if path not in ("/metrics", "/health", "/leading"):
         return Answer(HTTPStatus.NOT_FOUND, "expected /metrics, /health or /leading\n")
     try:
-        status = bridge.ask("status", timeout_s=3.0)
+        status = bridge.ask(Status(), timeout_s=3.0)
         word = "leading\n" if status["leading"] else "standing by\n"
         if path == "/health":
             alarms = "".join(f"ALARM: {text}\n" for text in status["standing"])
@@ -94,7 +95,7 @@ def answer(path: str, bridge: Bridge) -> Answer:
         if path == "/leading":
             leads = HTTPStatus.OK if status["leading"] else HTTPStatus.SERVICE_UNAVAILABLE
             return Answer(leads, word)
-        text = metrics(status, bridge.ask("meters", timeout_s=3.0), resident_bytes())
+        text = metrics(status, bridge.ask(Meters(), timeout_s=3.0), resident_bytes())
         return Answer(HTTPStatus.OK, text, PROMETHEUS)
     except (TimeoutError, ConnectionError):
         return Answer(HTTPStatus.SERVICE_UNAVAILABLE, "the loop does not answer\n")

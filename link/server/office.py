@@ -21,11 +21,10 @@ from link.rows import AccountRow, EventRow, Group, KeyRow, Saved
 from link.server import orders
 from link.server.floor import Floor
 from link.server.gate import Gate
+from link.server.requests import Signers
 from link.server.staff_orders import Register, upgrade
 
 WRONG: Final = "wrong name or password, or the account is disabled"
-Signers = tuple[tuple[str, SigningKey], ...]
-"""People who have just proved their passwords, and the keys these made."""
 
 
 class Office:

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -136,17 +137,17 @@ OfficeOrder = (
 PersonOrder = MoneyOrder | OfficeOrder
 Recorded = OfficeOrder | AdoptKey
 
-_decoder: Final[msgspec.json.Decoder[PersonOrder]] = msgspec.json.Decoder(PersonOrder)
 _recorded: Final[msgspec.json.Decoder[Recorded]] = msgspec.json.Decoder(Recorded)
 _encoder: Final = msgspec.json.Encoder()
 
 
-def read_order(text: bytes) -> PersonOrder:
-    """``ValueError`` with the field and what is expected."""
+def read_order(given: Mapping[str, Any]) -> PersonOrder:
+    """Of strict JSON (``record.outside``); ``ValueError`` with the field and what is expected."""
     try:
-        return _decoder.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(why(error, text, PersonOrder)) from None
+        order: PersonOrder = msgspec.convert(given, PersonOrder)
+    except msgspec.ValidationError as error:
+        raise ValueError(why(error, given, PersonOrder)) from None
+    return order
 
 
 def what_of(order: PersonOrder) -> str:

@@ -8,43 +8,21 @@ has a picture in which everything belongs together: an award that is not open ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
-import msgspec
 from msgspec.structs import asdict
 
 from link.server.bridge import Answer
+from link.server.requests import Rows
 from link.store.contract import INT64_MAX, Span, Store
-from record.shape import why
 
-MOST_ROWS: Final = 500
 MOST_BYTES: Final = 1 << 18
 MOST_LOOKED_AT: Final = 10_000
 """Rows that one answer reads to find those of a journal, a pool or a time."""
 
-Time = Annotated[int, msgspec.Meta(ge=0, le=INT64_MAX)]
-Short = Annotated[str, msgspec.Meta(max_length=100)]
 
-
-class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``after`` is the ``next`` of the page before."""
-
-    kind: Literal["mark", "events", "entries", "alarms"]
-    verb: str = "rows"
-    after: Time = 0
-    from_ms: Time = 0
-    to_ms: Time = INT64_MAX
-    journal: Short | None = None
-    pool: Short | None = None
-    most: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS)] = MOST_ROWS
-
-
-def rows(store: Store, given: Mapping[str, Any]) -> Answer:
-    try:
-        wanted = msgspec.convert(dict(given), Wanted)
-    except msgspec.ValidationError as error:
-        return {"error": "E-SVC-001", "text": f"rows: {why(error, dict(given), Wanted)}"}
+def rows(store: Store, wanted: Rows) -> Answer:
     if wanted.kind == "mark":
         return _mark(store)
     after = wanted.after
@@ -67,20 +45,20 @@ def _mark(store: Store) -> Answer:
     }
 
 
-def _events(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
+def _events(store: Store, wanted: Rows, after: int, upto: int) -> Iterable[Any]:
     span = Span(wanted.from_ms, wanted.to_ms)
     return store.events(span, journal=wanted.journal, after=after, upto=upto)
 
 
-def _entries(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
+def _entries(store: Store, wanted: Rows, after: int, upto: int) -> Iterable[Any]:
     return store.entries(pool=wanted.pool, after=after, upto=upto)
 
 
-def _alarms(store: Store, wanted: Wanted, after: int, upto: int) -> Iterable[Any]:
+def _alarms(store: Store, wanted: Rows, after: int, upto: int) -> Iterable[Any]:
     return store.alarms(Span(wanted.from_ms, wanted.to_ms), after=after, upto=upto)
 
 
-_FROM: Final[dict[str, Callable[[Store, Wanted, int, int], Iterable[Any]]]] = {
+_FROM: Final[dict[str, Callable[[Store, Rows, int, int], Iterable[Any]]]] = {
     "events": _events,
     "entries": _entries,
     "alarms": _alarms,

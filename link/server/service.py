@@ -7,7 +7,6 @@ its group is durable, or with the reason why nothing was done.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +17,7 @@ from link.ledger.errors import PoolError
 from link.registry import KeyRefused, is_valid
 from link.rows import AccountRow, KeyRow
 from link.server import listings
+from link.server import requests as ask
 from link.server.bridge import Answer, Bridge, Request
 from link.server.floor import Floor
 from link.server.rows import rows as stored_rows
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 UNDONE: Final = "E-SVC-008"
 NO_MEMORY: Final = "E-SVC-010"
-CHANGES: Final = frozenset(("failed", "adopt", "order"))
-"""Half done if they fail, so the ledger is built again from the store."""
 MOST_AWARDS: Final = 200
 """In one answer, with their steps."""
 
@@ -54,45 +52,61 @@ class Service:
         self._busy = False
         self._now: Request | None = None
         """What is being carried out: half done if something breaks."""
-        self._verbs: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
-            "status": self._status,
-            "meters": self._meters,
-            "tables": self._tables,
-            "pools": self._pools,
-            "keys": self._keys,
-            "accounts": self._accounts,
-            "journals": self._journals,
-            "awards": self._awards,
-            "alarms": self._alarms,
-            "rows": self._rows,
-            "account": self._account,
-            "failed": self._failed,
-            "adopt": self._adopt,
-            "order": self._order,
-        }
 
     def serve(self, most: int | None = None) -> None:
         for request in self._bridge.take(most):
-            if request.verb == "backup":
-                self._backup(request)
+            asked = request.asked
+            if isinstance(asked, ask.Backup):
+                self._backup(request, asked)
                 continue
             self._now = request
             try:
-                answer = self._verbs[request.verb](request.given)
-            except (AccountRefused, KeyRefused, PoolError, listings.NotAList) as error:
+                answer = self.answer(asked)
+            except (AccountRefused, KeyRefused, PoolError) as error:
                 answer = {"error": error.code, "text": error.text}
             except NotLeading:
                 answer = {"error": "E-LNK-020", "text": "this server does not lead"}
             except StoreError as error:
-                if request.verb in CHANGES:
+                if isinstance(asked, ask.Changing):
                     raise
                 answer = {"error": error.code, "text": str(error)}
             except MemoryError:
-                if request.verb in CHANGES:
+                if isinstance(asked, ask.Changing):
                     raise
                 answer = {"error": NO_MEMORY, "text": "the server has no memory for the answer"}
             self._after.append((request, answer))
             self._now = None
+
+    def answer(self, asked: ask.Immediate) -> Answer:
+        match asked:
+            case ask.Status():
+                return self._status()
+            case ask.Meters():
+                return self._meters()
+            case ask.Pools():
+                return self._pools()
+            case ask.Tables():
+                return self._tables(asked)
+            case ask.Keys():
+                return self._keys(asked)
+            case ask.Accounts():
+                return self._accounts(asked)
+            case ask.Journals():
+                return self._journals(asked)
+            case ask.Awards():
+                return self._awards(asked)
+            case ask.Alarms():
+                return self._alarms(asked)
+            case ask.Rows():
+                return self._rows(asked)
+            case ask.WhoIs():
+                return self._account(asked)
+            case ask.WrongPassword():
+                return self._failed(asked)
+            case ask.Adopt():
+                return self._adopt(asked)
+            case ask.StaffOrder():
+                return self._order(asked)
 
     def open_requests(self) -> int:
         """Of this turn, not answered yet."""
@@ -135,7 +149,7 @@ class Service:
 
     # --- questions --------------------------------------------------------------------------------
 
-    def _status(self, _given: Mapping[str, Any]) -> Answer:
+    def _status(self) -> Answer:
         floor = self._server.floor
         counts = dict(self._server.counts)
         if floor is not None:
@@ -154,7 +168,7 @@ class Service:
             "counts": counts,
         }
 
-    def _meters(self, _given: Mapping[str, Any]) -> Answer:
+    def _meters(self) -> Answer:
         rows = [
             {"pool": m.pool, "level": m.level, "cents": m.cents, "generation": m.generation,
              "pending": m.pending}
@@ -162,10 +176,9 @@ class Service:
         ]  # fmt: skip
         return {"meters": rows}
 
-    def _tables(self, given: Mapping[str, Any]) -> Answer:
+    def _tables(self, asked: ask.Tables) -> Answer:
         floor = self._floor()
-        cursor = listings.read(given, listings.Listing).cursor
-        page, following = listings.by_name(floor.sessions, lambda s: s.table, cursor)
+        page, following = listings.by_name(floor.sessions, lambda s: s.table, asked.cursor)
         rows = [
             {
                 "table": session.table,
@@ -179,7 +192,7 @@ class Service:
         ]
         return {"tables": rows, "next": following}
 
-    def _pools(self, _given: Mapping[str, Any]) -> Answer:
+    def _pools(self) -> Answer:
         standing = self._store.standing()
         balances = [asdict(row) for row in standing.balances]
         levels = [
@@ -190,23 +203,23 @@ class Service:
         ]  # fmt: skip
         return {"levels": levels, "balances": balances}
 
-    def _keys(self, given: Mapping[str, Any]) -> Answer:
+    def _keys(self, asked: ask.Keys) -> Answer:
         now = self._server.now_ms()
-        cursor = listings.read(given, listings.Listing).cursor
-        page, following = listings.by_name(self._server.gate.rows.values(), _key_name, cursor)
+        keys = self._server.gate.rows.values()
+        page, following = listings.by_name(keys, _key_name, asked.cursor)
         return {"keys": [_key_row(row, now) for row in page], "next": following}
 
-    def _accounts(self, given: Mapping[str, Any]) -> Answer:
+    def _accounts(self, asked: ask.Accounts) -> Answer:
         office, now_ms = self._server.office, self._server.now_ms()
-        cursor = listings.read(given, listings.Listing).cursor
-        page, following = listings.by_name(office.accounts.values(), lambda a: a.name, cursor)
+        people = office.accounts.values()
+        page, following = listings.by_name(people, lambda a: a.name, asked.cursor)
         rows = [_account_row(account, now_ms) for account in page]
         unacknowledged = office.register.unacknowledged
         return {"accounts": rows, "unacknowledged": unacknowledged, "next": following}
 
-    def _journals(self, given: Mapping[str, Any]) -> Answer:
+    def _journals(self, asked: ask.Journals) -> Answer:
         """Newest first."""
-        asked, most = listings.read(given, listings.Journals), listings.MOST_ROWS
+        most = listings.MOST_ROWS
         found = self._store.latest_journals(most + 1, before=asked.cursor, prefix=asked.prefix)
         page, following = listings.cut(found, most, lambda row: row.journal)
         rows = [asdict(row) for row in page]
@@ -214,10 +227,9 @@ class Service:
             del told["rounds"]
         return {"journals": rows, "next": following}
 
-    def _awards(self, given: Mapping[str, Any]) -> Answer:
+    def _awards(self, asked: ask.Awards) -> Answer:
         """Newest first, each award with all its steps."""
-        cursor = listings.read(given, listings.Awards).cursor
-        found = self._store.latest_awards(MOST_AWARDS + 1, before=cursor)
+        found = self._store.latest_awards(MOST_AWARDS + 1, before=asked.cursor)
         page, following = listings.cut(found, MOST_AWARDS, lambda row: row.award)
         steps = [asdict(step) for row in page for step in self._store.steps(award=row.award)]
         return {
@@ -226,48 +238,47 @@ class Service:
             "next": following,
         }
 
-    def _alarms(self, given: Mapping[str, Any]) -> Answer:
+    def _alarms(self, asked: ask.Alarms) -> Answer:
         """Newest first."""
-        before, most = listings.read(given, listings.Alarms).before, listings.MOST_ROWS
-        found = self._store.latest_alarms(most + 1, before=before)
+        most = listings.MOST_ROWS
+        found = self._store.latest_alarms(most + 1, before=asked.before)
         page, following = listings.cut(found, most, lambda row: str(row.id))
         return {"alarms": [asdict(row) for row in page], "next": following}
 
-    def _rows(self, given: Mapping[str, Any]) -> Answer:
-        return stored_rows(self._store, given)
+    def _rows(self, asked: ask.Rows) -> Answer:
+        return stored_rows(self._store, asked)
 
     # --- people -----------------------------------------------------------------------------------
 
-    def _account(self, given: Mapping[str, Any]) -> Answer:
+    def _account(self, asked: ask.WhoIs) -> Answer:
         """For the thread that checks a password; never leaves the process."""
-        office, floor, name = self._server.office, self._floor(), given["name"]
-        waiting_ms = office.waiting_ms(name, given["source"], floor)
-        return {"account": office.accounts.get(name), "waiting_ms": waiting_ms}
-
-    def _failed(self, given: Mapping[str, Any]) -> Answer:
-        self._server.office.failed(given["name"], given["source"], self._floor())
-        return {}
-
-    def _adopt(self, given: Mapping[str, Any]) -> Answer:
-        self._server.office.adopt(given["order"], given["key"], self._floor())
-        return {}
-
-    def _order(self, given: Mapping[str, Any]) -> Answer:
-        """``signers`` are names with the keys that their passwords made."""
         office, floor = self._server.office, self._floor()
-        by = office.give(given["order"], given["signers"], floor, given["source"])
+        waiting_ms = office.waiting_ms(asked.name, asked.source, floor)
+        return {"account": office.accounts.get(asked.name), "waiting_ms": waiting_ms}
+
+    def _failed(self, asked: ask.WrongPassword) -> Answer:
+        self._server.office.failed(asked.name, asked.source, self._floor())
+        return {}
+
+    def _adopt(self, asked: ask.Adopt) -> Answer:
+        self._server.office.adopt(asked.order, asked.key, self._floor())
+        return {}
+
+    def _order(self, asked: ask.StaffOrder) -> Answer:
+        office, floor = self._server.office, self._floor()
+        by = office.give(asked.order, asked.signers, floor, asked.source)
         return {"ok": True, "by": list(by)}
 
     # --- backup -----------------------------------------------------------------------------------
 
-    def _backup(self, request: Request) -> None:
+    def _backup(self, request: Request, asked: ask.Backup) -> None:
         """Copies while the tables go on: turns of the loop are taken between the pieces."""
         if self._busy:
             request.answer({"error": "E-SVC-004", "text": "a backup is being written"})
             return
         self._busy = True
         try:
-            path = Path(request.given["path"])
+            path = Path(asked.path)
             at_ms = self._server.now_ms()
             # Whoever asked reads it back: a check of the whole copy would hold the tables up.
             manifest = self._store.backup(path, at_ms=at_ms, between=self._between, verify=False)
@@ -278,7 +289,7 @@ class Service:
         except StoreError as error:
             request.answer({"error": error.code, "text": str(error)})
         except Exception as error:  # whatever a path leads to, the loop goes on
-            said = f"{request.given['path']}: {getattr(error, 'strerror', None) or error}"
+            said = f"{asked.path}: {getattr(error, 'strerror', None) or error}"
             request.answer({"error": "E-SVC-005", "text": said})
         finally:
             self._busy = False

@@ -29,8 +29,6 @@ STEPS: Final = {
 }
 """What an order of people makes of an award."""
 
-_given: Final = msgspec.json.Decoder(Given)
-
 
 class Member(NamedTuple):
     role: str
@@ -72,7 +70,7 @@ class Register:
         head = staff_head(self.head, number, row.received_ms, row.body)
         if (row.seq, row.hash) != (number, head):
             raise Forged(f"number {row.seq} and head {row.hash} do not follow the one before")
-        given = _given.decode(row.body)
+        given = money.read_given(row.body)
         if isinstance(given.order, money.Found):
             self._take_found(given, number)
             return
@@ -170,7 +168,7 @@ class Register:
         """No order of people outside the chain, no step of an award without its order."""
         before, began = 0, 0
         for row in events:
-            given = _given.decode(row.body)
+            given = money.read_given(row.body)
             if row.seq and not began:
                 began = row.id
             if row.seq == before and began and any(person.role for person in given.by):

@@ -27,6 +27,7 @@ from link.server.keeper import Keeper
 from link.server.log import Log
 from link.server.means import Means, Plan
 from link.server.orders import read_order
+from link.server.requests import Asked, StaffOrder
 from link.server.server import Server
 from link.server.sessions import Peer
 from link.store.base import SqlStore
@@ -99,21 +100,19 @@ class Loop(Server):
         self.said.append((peer[1], data))
 
 
-class Asked(Bridge):
+class Turned(Bridge):
     """Whoever asks takes the loop's turns himself."""
 
     server: Loop
 
-    def ask(
-        self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = 0
-    ) -> Answer:
-        request = Request(verb, given or {})
+    def ask(self, asked: Asked, timeout_s: float = 0) -> Answer:
+        request = Request(asked)
         self._waiting.append(request)
         for _ in range(50):
             self.server.turn(0)
             if request.done.done():
                 return request.done.result()
-        raise AssertionError(f"{verb} was never answered; {timeout_s}")
+        raise AssertionError(f"{asked} was never answered; {timeout_s}")
 
 
 class Clock:
@@ -245,7 +244,7 @@ class World:
         self.starts += 1
         self.store = self.reopen()
         self.doors = Doors()
-        bridge = Asked()
+        bridge = Turned()
         means = Means(
             store=self.store,
             # The same holder: it need not wait for the lease of the one that crashed.
@@ -302,12 +301,12 @@ class World:
     def order(self, order: Mapping[str, Any], *people: str) -> Mapping[str, Any]:
         """As the control socket does after the passwords were proved."""
         try:
-            read_json(json.dumps(order).encode(), most_int=INT64, longest=60_000)
-            wanted = read_order(json.dumps(order).encode())
+            given = read_json(json.dumps(order).encode(), most_int=INT64, longest=60_000)
+            wanted = read_order(given)
         except (NotStrict, ValueError) as error:
             return {"error": "E-ACT-007", "text": str(error)}
         signers = tuple((name, made(PASSWORD)[1]) for name in people)
-        answer = self.bridge.ask("order", {"order": wanted, "signers": signers, "source": 0})
+        answer = self.bridge.ask(StaffOrder(wanted, signers, 0))
         assert answer.get("error") != "E-SVC-008", f"{order}: {self.log.getvalue()[-1_500:]}"
         self.turn()
         return answer

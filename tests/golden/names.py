@@ -33,8 +33,7 @@ from link import rows
 from link.ledger import level
 from link.ledger.orders import Given
 from link.ledger.terms import Pool
-from link.server import control, listings
-from link.server import rows as stored_rows
+from link.server import requests
 from link.server.orders import PersonOrder
 from record.link.messages import FromServer, FromTable, Meters
 
@@ -78,8 +77,8 @@ def names() -> Iterator[str]:
     yield from _walk(Pool, "store pool")
     for name, row in STORED.items():
         yield from _walk(row, f"store and control {name}")
-    yield from (f"control verb {verb}" for verb in sorted(control.QUESTIONS | control.LISTS))
-    for asked in (stored_rows.Wanted, listings.Listing, listings.Journals):
+    yield from (f"control verb {verb}" for verb in sorted((*requests.QUESTIONS, *requests.LISTS)))
+    for asked in (requests.Rows, requests.Listing, requests.Journals):
         yield from _walk(asked, "control list")
     yield from (f"shell verb {verb}" for verb in VERBS)
     yield from (f"shell {text}" for text in told_readings())

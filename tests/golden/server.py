@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -28,6 +28,7 @@ from link.server.doors import Doors
 from link.server.keeper import Keeper
 from link.server.log import Log
 from link.server.means import Means, Plan
+from link.server.requests import Asked
 from link.server.server import Server
 from link.store.sqlite import SqliteStore
 from record.kit.lines import line_of
@@ -138,10 +139,8 @@ class _Bridge(Bridge):
 
     server: Server
 
-    def ask(
-        self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = 0
-    ) -> Answer:
-        request = Request(verb, given or {})
+    def ask(self, asked: Asked, timeout_s: float = 0) -> Answer:
+        request = Request(asked)
         self._waiting.append(request)
         self.server.turn(0)
         return request.done.result(timeout_s)

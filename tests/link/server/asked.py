@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from link.ledger.orders import Note
-from link.server.control import LISTS
+from link.server.requests import LISTS
 from link.server.staff_orders import adoption
 from tests.link.people import PASSWORD, account
 from tests.link.server.house import Live
@@ -42,7 +42,7 @@ def backup_asked(live: Live) -> dict[str, Any]:
 
 ASKED: dict[str, Callable[[Live], dict[str, Any]]] = {
     **{verb: asked_for(verb) for verb in ("status", "meters", "pools")},
-    **{verb: asked_for(verb) for verb in sorted(LISTS - {"rows"})},
+    **{verb: asked_for(verb) for verb in sorted(LISTS.keys() - {"rows"})},
     "rows": asked_for("rows", kind="mark"),
     "rows events": asked_for("rows", kind="events", from_ms=2_030, to_ms=2_040),
     "rows entries": asked_for("rows", kind="entries", pool="nowhere"),

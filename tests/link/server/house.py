@@ -29,6 +29,16 @@ from link.server.doors import DoorPlan, Doors, Limits
 from link.server.keeper import Keeper
 from link.server.log import Log
 from link.server.means import Clock, Means, Plan, SystemClock
+from link.server.requests import (
+    LISTS,
+    QUESTIONS,
+    Adopt,
+    Asked,
+    Backup,
+    StaffOrder,
+    WhoIs,
+    WrongPassword,
+)
 from link.server.server import Server
 from link.store import open_store
 from link.store.contract import Store
@@ -38,6 +48,16 @@ from tests.link.stranger import Stranger
 
 Pair = tuple[bytes, bytes]
 ANY = "tcp://127.0.0.1:*"
+KINDS: dict[str, type[Asked]] = {
+    **QUESTIONS,
+    **LISTS,
+    "account": WhoIs,
+    "failed": WrongPassword,
+    "adopt": Adopt,
+    "order": StaffOrder,
+    "backup": Backup,
+}
+"""Every request that the loop answers."""
 
 
 def pool(
@@ -198,7 +218,7 @@ class Live:
         return self.server.endpoints()[0]["signs"]
 
     def ask(self, verb: str, **given: Any) -> dict[str, Any]:
-        return dict(self.bridge.ask(verb, given))
+        return dict(self.bridge.ask(KINDS[verb](**given)))
 
     def listed(self, verb: str) -> list[dict[str, Any]]:
         """All pages."""

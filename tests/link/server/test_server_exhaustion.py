@@ -15,32 +15,32 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from link.ledger.ledger import Ledger
-from link.server import listings, service
+from link.server import listings
 from link.server import rows as rows_module
 from link.server.bridge import Bridge
-from link.server.control import AT_ONCE, LISTS, LONGEST, QUESTIONS, Control
+from link.server.control import AT_ONCE, LONGEST, Control
 from link.server.log import Log
-from link.server.service import Service
+from link.server.requests import LISTS, QUESTIONS, Asked, Backup, Changing
 from link.store.sqlite import SqliteStore
 from record.kit.lines import ask
 from record.link.events import Contributed, Wager
 from tests.link.ledger.support import Table
 from tests.link.server.asked import ASKED, NOTE, WRITES, notes
-from tests.link.server.house import House, Live, pool
+from tests.link.server.house import KINDS, House, Live, pool
 
 
 def test_every_verb_is_in_the_table() -> None:
     bridge = Bridge()
     control = Control(Path("nowhere"), bridge, Log())
-    loop = Service(None, bridge, None)._verbs  # type: ignore[arg-type]
-    assert {name.split()[0] for name in ASKED} == {*loop, "backup"}
-    assert {*QUESTIONS, *LISTS, *control._verbs} <= {*loop, "backup"}
-    assert set(WRITES) == {*service.CHANGES, "backup"}
+    assert {name.split()[0] for name in ASKED} == {*KINDS}
+    assert {*QUESTIONS, *LISTS, *control._verbs} <= {*KINDS}
+    assert {*KINDS.values()} == {*get_args(Asked)}
+    assert {KINDS[verb] for verb in WRITES} == {*get_args(Changing), Backup}
     bridge.close()
 
 
@@ -122,8 +122,7 @@ def test_no_verbs_work_grows_with_the_rows_of_the_store(
     houses: tuple[House, House], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight times as many journals, events, entries and alarms, for pages of the same size."""
-    for module in (listings, rows_module):
-        monkeypatch.setattr(module, "MOST_ROWS", 20)
+    monkeypatch.setattr(listings, "MOST_ROWS", 20)
     monkeypatch.setattr(rows_module, "MOST_LOOKED_AT", 40)
     verbs = [verb for verb in ASKED if verb != "backup"]  # a copy of everything
     few, many = (worked(house, verbs) for house in houses)
@@ -208,12 +207,12 @@ def test_the_largest_requests_are_answered_with_a_code(live: Live, verb: str) ->
 def test_a_verb_that_finds_no_memory_is_answered_and_the_next_one_served(
     live: Live, verb: str
 ) -> None:
-    verbs, name = live.server._service._verbs, verb.split(maxsplit=1)[0]
+    service, name = live.server._service, verb.split(maxsplit=1)[0]
     if name == "backup":
         place = live.server._means.store
         target, key = place.__dict__, "backup"
     else:
-        target, key = verbs, name
+        target, key = service.__dict__, f"_{name}"
 
     def exhausted(*_: object, **__: object) -> dict[str, Any]:
         raise MemoryError

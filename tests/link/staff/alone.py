@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +25,7 @@ from link.server.floor import Floor as ServerFloor
 from link.server.gate import Gate
 from link.server.log import Log
 from link.server.office import Office
+from link.server.requests import Immediate
 from link.server.service import Service
 from link.server.staff_orders import Register
 from tests.link.ledger.support import Floor
@@ -74,11 +74,11 @@ class Inline:
     """The bridge, with the loop on the other side of a call."""
 
     def __init__(self, service: Service) -> None:
-        self._verbs = service._verbs
+        self._service = service
 
-    def ask(self, verb: str, given: Mapping[str, Any] | None = None, timeout_s: float = 0) -> Any:  # noqa: ARG002
+    def ask(self, asked: Immediate, timeout_s: float = 0) -> Any:  # noqa: ARG002
         try:
-            return self._verbs[verb](given or {})
+            return self._service.answer(asked)
         except (AccountRefused, KeyRefused, PoolError) as error:
             return {"error": error.code, "text": error.text}
 

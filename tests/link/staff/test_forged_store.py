@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -136,7 +135,7 @@ def test_an_account_with_another_key_is_found_and_no_order_is_taken(
 def test_an_order_about_accounts_that_nobody_signed_is_found(house: House) -> None:
     def act(ledger: Ledger, group: Group) -> None:
         given = request("add account", "eve.x", "his own password", role="manager")
-        order = orders.read_order(json.dumps(given).encode())
+        order = orders.read_order(given)
         assert isinstance(order, orders.AddAccount)
         for text in orders.for_the_record(order):
             ledger.office(text, (M_NG, K_LEE), 9, evil(2))
