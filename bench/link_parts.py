@@ -118,7 +118,7 @@ def serve(mode: str, folder: Path, plan: Mapping[str, int]) -> None:
     from link.ledger.terms import Pool, PoolTerms, Terms
     from link.server.doors import DoorPlan, Doors, Limits
     from link.server.keeper import Keeper
-    from link.server.means import Means, Plan
+    from link.server.means import Means, ServerPlan
     from link.server.server import Server
     from link.store import open_store
     from link.store.sqlite import SqliteStore
@@ -140,7 +140,7 @@ def serve(mode: str, folder: Path, plan: Mapping[str, int]) -> None:
     doors = Doors((DoorPlan(here, here, SecretKey(house["server"][1])),), Limits())
     means = Means(store=store, keeper=Keeper(store, f"bench {os.getpid()}", 60_000), doors=doors)
     settings: dict[str, Any] = {"beat_ms": 60_000} | dict(plan)
-    server = Server(Plan(name="bench", pools=(pool,), **settings), means)
+    server = Server(ServerPlan(name="bench", pools=(pool,), **settings), means)
     server.open()
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     bound = server.endpoints()[0]

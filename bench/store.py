@@ -27,7 +27,7 @@ from bench.common import Target, interleaved, print_ratios, verdict, versions
 from link.rows import Group
 from link.store import tables as t
 from link.store.base import SqlStore
-from link.store.plan import Plan, plan
+from link.store.plan import CommitPlan, plan
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
 from link.store.tables import Row
@@ -99,7 +99,7 @@ class Bench:
         return self.timed(name, act)
 
 
-def laid_out(store: SqlStore, groups: list[Group]) -> Iterator[Plan]:
+def laid_out(store: SqlStore, groups: list[Group]) -> Iterator[CommitPlan]:
     known = store.know()
     for one in groups:
         made = plan(store.place, one, known)

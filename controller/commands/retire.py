@@ -24,7 +24,7 @@ from record.kit.config import ConfigError
 from record.kit.places import TABLE
 from record.kit.words import counted
 from record.link.keys import KeyFileError
-from record.link.messages import Checkpoint, FromServer, Refused, Welcome
+from record.link.messages import Checkpoint, FromServer, ServerRefused, Welcome
 
 CONSENT: Final = "E-LNK-021"
 EPILOG: Final = """\
@@ -73,11 +73,11 @@ def retire(config: LiveConfig) -> dict[str, Any]:
     answers = _told(config, report, events)
     row = {"journal": report.journal_id, "sealed_now": ended, "put_aside": ""}
     first = answers[0]
-    if isinstance(first, Refused) and first.code == CONSENT:
+    if isinstance(first, ServerRefused) and first.code == CONSENT:
         aside = put_aside(config.journal.path, report.journal_id)
         said = f"{report.journal_id}: put aside as {aside}; the next start begins a new journal"
         return {**row, "put_aside": str(aside), "said": said}
-    if isinstance(first, Refused):
+    if isinstance(first, ServerRefused):
         raise NotNow("E-RUN-007", f"the link server says: {first.text} ({first.code})")
     assert isinstance(first, Welcome)
     if first.n != events:
@@ -107,7 +107,7 @@ def _sealed(config: LiveConfig) -> bool:
         first = greet(*_who(config), (hello,))[0]
         if not isinstance(first, Welcome) or first.n != events:
             taken = first.n if isinstance(first, Welcome) else 0
-            said = first.text if isinstance(first, Refused) else f"it has {taken} of {events}"
+            said = first.text if isinstance(first, ServerRefused) else f"it has {taken} of {events}"
             text = f"the link server does not have all events of this journal: {said}"
             raise NotNow("E-RUN-007", f"{text}; start the table and let it send them")
         seal(started, time.time_ns() // 1_000_000)

@@ -13,7 +13,7 @@ from controller.daemon.writer import Released
 from controller.history.identity import program_hash
 from controller.link.cursor import Cursor
 from controller.link.hearing import Heard
-from controller.link.session import Head, Identity
+from controller.link.session import Head, TableIdentity
 
 if TYPE_CHECKING:
     from controller.daemon.compose import Started
@@ -45,8 +45,8 @@ class Link:
         return {} if self._client is None else self._client.fingerprints()
 
 
-def identity_of(config: LiveConfig, journal_id: str) -> Identity:
-    return Identity(
+def identity_of(config: LiveConfig, journal_id: str) -> TableIdentity:
+    return TableIdentity(
         config.name,
         journal_id,
         config.game,

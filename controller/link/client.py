@@ -25,12 +25,12 @@ from controller.link.session import (
     Fetch,
     HangUp,
     Head,
-    Identity,
+    LinkSession,
     Moment,
     Prove,
     Pulse,
     Send,
-    Session,
+    TableIdentity,
     Tell,
     Trouble,
 )
@@ -63,7 +63,7 @@ class LinkClient:
 
     def __init__(
         self,
-        identity: Identity,
+        identity: TableIdentity,
         endpoints: Sequence[str],
         keys: Keys,
         cursor: Cursor,
@@ -85,7 +85,7 @@ class LinkClient:
         self._timer: asyncio.TimerHandle | None = None
         self._again: asyncio.Handle | None = None
         self.malformed = 0
-        self.session = Session(
+        self.session = LinkSession(
             identity, endpoints, head, limit_ms=limit_ms, chance=chance, now=moment(),
             receipt=receipt,
         )  # fmt: skip

@@ -19,8 +19,8 @@ class NoAnswer(Exception):
 def greet(
     endpoints: tuple[str, ...], keys: tuple[SecretKey, str], messages: tuple[FromTable, ...]
 ) -> list[FromServer]:
-    """The answers to these messages, each waited for; stops at the first ``Refused``. The next
-    endpoint is asked if one does not answer at all or does not lead."""
+    """The answers to these messages, each waited for; stops at the first ``ServerRefused``. The
+    next endpoint is asked if one does not answer at all or does not lead."""
     for endpoint in endpoints:
         answers = _greet(endpoint, *keys, messages)
         if answers and getattr(answers[0], "code", "") != "E-LNK-020":

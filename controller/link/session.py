@@ -25,7 +25,7 @@ from record.link.messages import (
     Noted,
     Receipt,
     ReceiptShown,
-    Refused,
+    ServerRefused,
     Welcome,
 )
 
@@ -68,7 +68,7 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class TableIdentity:
     """Who this table is, for every ``Hello``."""
 
     table: str
@@ -160,12 +160,12 @@ class Trouble:
 Do = Dial | HangUp | Send | Fetch | Prove | Tell | Pulse | Trouble
 
 
-class Session:
+class LinkSession:
     """One table's talk with its servers, over any number of connections."""
 
     def __init__(
         self,
-        identity: Identity,
+        identity: TableIdentity,
         endpoints: Sequence[str],
         head: Head,
         *,
@@ -295,7 +295,7 @@ class Session:
         match message:
             case Welcome():
                 return self._welcomed(message, now)
-            case Refused():
+            case ServerRefused():
                 return self._refused(message, now)
             case Bye(why):
                 self._failures = 0
@@ -345,7 +345,7 @@ class Session:
             out.append(Prove(welcome.seq))
         return [*out, *self._pulse(self._hello_ms, now), *self.tick(now)]
 
-    def _refused(self, refused: Refused, now: Moment) -> list[Do]:
+    def _refused(self, refused: ServerRefused, now: Moment) -> list[Do]:
         text = f"{refused.text} ({refused.code})"
         if refused.halted:
             self.halted = text

@@ -24,7 +24,7 @@ from link.reports.model import DIFFERENCE, UNREADABLE, Report, ReportError
 from link.reports.page import report_html
 from link.reports.par import Sheet, par_report, read_sheet
 from link.reports.pool import pool_report
-from link.reports.reconcile import Journal, reconcile_report
+from link.reports.reconcile import JournalFolder, reconcile_report
 from link.reports.table import fold_tables, table_report
 from link.reports.text import report_text
 from record.journal.errors import JournalError
@@ -234,7 +234,9 @@ def _reconcile(options: argparse.Namespace) -> int:
             span = (days.begins_ms(first), days.begins_ms(last + timedelta(days=1)))
         reader = JournalReader(Path(options.journal))
         about = reader.report()
-        journal = Journal(about.journal_id, about.table, about.first_seq > 1, _outbox(reader, span))
+        journal = JournalFolder(
+            about.journal_id, about.table, about.first_seq > 1, _outbox(reader, span)
+        )
         with opened(config, options.socket, options.backup) as source:
             source.mark()
             stored = (

@@ -20,7 +20,7 @@ from link.ledger.errors import PoolError
 from link.ledger.level import DEFICIT, DISPLAY, HOUSE, NEXT, PAID, PENDING, RESERVE, Level
 from link.ledger.orders import Approve, Pay, Person, Reject, Verify
 from link.ledger.rounds import HELD, OPEN, Held, RoundBook
-from link.ledger.state import Journal, Poison, Reply, State, must_fit
+from link.ledger.state import Poison, Reply, State, TableJournal, must_fit
 from link.ledger.units import to_cents, to_units
 from link.rows import AwardState
 from record.kit.money import dollars
@@ -121,7 +121,7 @@ def reject(state: State, order: Reject, people: tuple[Person, ...]) -> list[Repl
 # --- the table ----------------------------------------------------------------------------------
 
 
-def withdraw(state: State, journal: Journal, body: Withdrawn) -> list[Reply]:
+def withdraw(state: State, journal: TableJournal, body: Withdrawn) -> list[Reply]:
     """These seats' awards are void, whatever has become of them."""
     book = journal.rounds.get(body.round)
     if book is None:

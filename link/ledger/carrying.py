@@ -42,7 +42,7 @@ def carry_out(
             pools.open_level(state, order)
         case o.Change():
             pools.change(state, order)
-        case o.Link():
+        case o.LinkTables():
             pools.link(state, order)
         case o.Transfer():
             pools.transfer(state, order)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from link.ledger.amounts import worths
 from link.ledger.level import DISPLAY, HOUSE, NEVER, NEXT, PENDING, RESERVE, Level, Reset
 from link.ledger.rounds import HELD, Held, RoundBook
-from link.ledger.state import Journal, Poison, PoolState, Reply, State, must_fit
+from link.ledger.state import Poison, PoolState, Reply, State, TableJournal, must_fit
 from link.ledger.units import to_cents, to_units
 from record.link.events import Claim, Claimed
 from record.link.messages import Locked, LockedAward
@@ -18,11 +18,11 @@ from record.link.messages import Locked, LockedAward
 POISON = "E-LNK-017"
 MYSTERY = "mystery"
 
-Message = tuple[Journal, RoundBook, list[Held]]
+Message = tuple[TableJournal, RoundBook, list[Held]]
 """The claims of one round on one level."""
 
 
-def claim(state: State, journal: Journal, body: Claimed) -> list[Reply]:
+def claim(state: State, journal: TableJournal, body: Claimed) -> list[Reply]:
     book = journal.rounds.get(body.round)
     if book is None or not body.claims:
         what = "no claim" if book is not None else "no wager known"
@@ -51,7 +51,7 @@ def claim(state: State, journal: Journal, body: Claimed) -> list[Reply]:
     return lock(state, pool, [(journal, book)])
 
 
-def told(journal: Journal, book: RoundBook) -> list[Reply]:
+def told(journal: TableJournal, book: RoundBook) -> list[Reply]:
     return [] if book.locked is None else [(journal.table, book.locked)]
 
 
@@ -74,7 +74,7 @@ def _check(pool: PoolState, book: RoundBook, body: Claimed) -> None:
         must_fit(level, many * to_units(most), f"round {body.round}")
 
 
-def _replace(state: State, journal: Journal, book: RoundBook, body: Claimed) -> None:
+def _replace(state: State, journal: TableJournal, book: RoundBook, body: Claimed) -> None:
     """A claim that did not change keeps its award; the others are withdrawn."""
     kept = {(h.seat, h.hand, h.percent): h for h in book.claims()}
     hands = state.pools[book.pool].hands
@@ -87,7 +87,7 @@ def _replace(state: State, journal: Journal, book: RoundBook, body: Claimed) -> 
     book.awards = [h for h in book.awards if h not in awards] + awards
 
 
-def _new(state: State, level: Level, journal: Journal, book: RoundBook, claim: Claim) -> Held:
+def _new(state: State, level: Level, journal: TableJournal, book: RoundBook, claim: Claim) -> Held:
     pool = state.pools[level.pool]
     first = pool.first.state
     first.awards += 1
@@ -133,7 +133,9 @@ def lock_waiting(state: State, pool: PoolState) -> list[Reply]:
     return lock(state, pool, waiting)
 
 
-def lock(state: State, pool: PoolState, rounds: list[tuple[Journal, RoundBook]]) -> list[Reply]:
+def lock(
+    state: State, pool: PoolState, rounds: list[tuple[TableJournal, RoundBook]]
+) -> list[Reply]:
     """The claims of these rounds, in their order of record."""
     position = len({(h.journal, h.round) for h in state.awards.values() if _pending(h, pool)})
     for level in list(pool.levels):
@@ -273,7 +275,9 @@ def disarm(state: State, level: Level) -> None:
             state.undrawn.append(level)
 
 
-def lock_mystery(state: State, journal: Journal, book: RoundBook, level: Level, seat: int) -> Held:
+def lock_mystery(
+    state: State, journal: TableJournal, book: RoundBook, level: Level, seat: int
+) -> Held:
     """The contribution of this seat reached the trigger."""
     held = _new(state, level, journal, book, Claim(seat, MYSTERY, 100))
     held.percent, held.policy, held.rule = 0, level.terms.ties, level.terms.meter_rule

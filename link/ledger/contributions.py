@@ -8,11 +8,11 @@ from link.ledger.level import DEFICIT, DISPLAY, ENVY, RESERVE, WAGERS, Level
 from link.ledger.rounds import OPEN, Part, Post, RoundBook, Spread, Streams
 from link.ledger.state import (
     UNREASONABLE,
-    Journal,
     Poison,
     PoolState,
     Reply,
     State,
+    TableJournal,
     must_fit,
 )
 from link.ledger.units import to_units
@@ -23,7 +23,7 @@ from record.link.events import Contributed, Reversed, Wager
 POISON = "E-LNK-017"
 
 
-def contribute(state: State, journal: Journal, body: Contributed) -> list[Reply] | None:
+def contribute(state: State, journal: TableJournal, body: Contributed) -> list[Reply] | None:
     """The hot path. None where there is nothing to say beside the ack."""
     number = body.round
     book = journal.rounds.get(number)
@@ -105,7 +105,7 @@ def _too_much(pool: PoolState, number: int, total: int) -> Poison:
 
 
 def _seat_by_seat(
-    state: State, journal: Journal, book: RoundBook, wagers: tuple[Wager, ...], total: int
+    state: State, journal: TableJournal, book: RoundBook, wagers: tuple[Wager, ...], total: int
 ) -> list[Reply]:
     """A ceiling, a full reserve or a trigger is near: where each seat's money goes is kept."""
     spreads: list[Spread] = []
@@ -153,7 +153,7 @@ def _post_seat(state: State, level: Level, wager: Wager) -> Streams:
 # --- back ---------------------------------------------------------------------------------------
 
 
-def reverse(state: State, journal: Journal, body: Reversed) -> list[Reply]:
+def reverse(state: State, journal: TableJournal, body: Reversed) -> list[Reply]:
     """The wagers went back to the players; their part of the pools goes back where it came from."""
     book = journal.rounds.get(body.round)
     if book is None:
@@ -251,7 +251,7 @@ def _out(state: State, level: Level, account: str, units: int, generation: int) 
                 state.touch_award(award)
 
 
-def _warn(state: State, journal: Journal, book: RoundBook) -> None:
+def _warn(state: State, journal: TableJournal, book: RoundBook) -> None:
     """The table withdraws a claim of its own; of a mystery it may know nothing any more."""
     for held in book.mysteries():
         if held.state in OPEN and not book.wagered(held.seat):

@@ -7,11 +7,11 @@ from link.ledger.level import DISPLAY, ENVY, HOUSE, PAID, Level
 from link.ledger.rounds import RoundBook
 from link.ledger.state import (
     UNREASONABLE,
-    Journal,
     Poison,
     PoolState,
     Reply,
     State,
+    TableJournal,
     must_fit,
 )
 from link.ledger.units import money_text, to_units
@@ -20,7 +20,7 @@ from record.link.events import FixedAward, RoundPlayed
 ENVY_AWARD = "envy"
 
 
-def played(state: State, journal: Journal, body: RoundPlayed) -> list[Reply]:
+def played(state: State, journal: TableJournal, body: RoundPlayed) -> list[Reply]:
     """Counted in the pool's first level. A later report of the same round takes its place."""
     book = journal.rounds.get(body.round)
     if book is None:

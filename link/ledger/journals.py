@@ -12,7 +12,7 @@ from bisect import bisect_left
 from link.ledger.errors import PoolError
 from link.ledger.orders import Accept, Halt, Person, Propose, Restore, Resume, Retire
 from link.ledger.rounds import OPEN
-from link.ledger.state import Journal, State
+from link.ledger.state import State, TableJournal
 from link.rows import EventRow
 from record.kit.outside import excerpt
 
@@ -31,7 +31,7 @@ def evidence(message: bytes) -> str:
     return f"{len(message)} bytes, SHA-256 {digest}: {excerpt(message, KEPT_BYTES)}"
 
 
-def find(state: State, journal: str) -> Journal:
+def find(state: State, journal: str) -> TableJournal:
     found = state.journals.get(journal)
     if found is None:
         raise PoolError("E-POOL-025", f"there is no journal {journal}")
@@ -49,7 +49,7 @@ def propose(state: State, order: Propose) -> None:
     if order.journal in state.journals:
         raise PoolError("E-POOL-026", f"journal {order.journal} is known already")
     others = order.table in state.journals_of
-    made = Journal(order.journal, order.table, "proposed" if others else "active")
+    made = TableJournal(order.journal, order.table, "proposed" if others else "active")
     state.add_journal(made)
     state.touch_journal(made)
     if others:
@@ -154,7 +154,7 @@ def restore(state: State, order: Restore) -> None:
     state.touch_journal(journal)
 
 
-def witnessed(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:
+def witnessed(journal: TableJournal, seq: int, hash: str) -> tuple[str, str] | None:
     """What is wrong with the record that stood last before the table's hello, as it is now."""
     asked, known = journal.witness
     if seq != asked or hash == known:
@@ -162,7 +162,7 @@ def witnessed(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:
     return FORK, f"record {seq} has two hashes: {known} was seen, now {hash}"
 
 
-def moved(journal: Journal, seq: int, hash: str) -> tuple[str, str] | None:
+def moved(journal: TableJournal, seq: int, hash: str) -> tuple[str, str] | None:
     """What is wrong with the journal's end, if anything: code and text."""
     for seen, known in ((journal.seq, journal.hash), (journal.head_seq, journal.head_hash)):
         if seq < seen:

@@ -35,18 +35,18 @@ from link.ledger.state import (
     NO_WITNESS,
     REMEMBERED,
     Greeting,
-    Journal,
     Poison,
     Reply,
     Sign,
     State,
+    TableJournal,
 )
 from link.ledger.terms import Pool, PoolTerms, check_pools
 from link.rows import EventRow, Group, Saved
 from record.kit.outside import printable
 from record.link import events as ev
 from record.link.codec import body_of, encode, encode_body
-from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, Refused
+from record.link.messages import Ack, Checkpoint, Event, Hello, MeterValue, Noted, ServerRefused
 
 Recall = Callable[[str, int], EventRow | None]
 """The stored event ``n`` of a journal, for numbers the ledger no longer remembers."""
@@ -104,7 +104,7 @@ class Ledger:
 
     def _link(self, name: str, terms: PoolTerms, at_ms: int) -> None:
         if self.state.pools[name].first.state.members != digest(terms):
-            self._given(o.Link(name, terms), (CONFIGURATION,), at_ms)
+            self._given(o.LinkTables(name, terms), (CONFIGURATION,), at_ms)
 
     def _draw(self, at_ms: int) -> None:
         """Triggers for the mystery levels that have none."""
@@ -138,23 +138,25 @@ class Ledger:
         self._seen(journal, message.seq, message.head, received_ms)
         return Greeting(journal.n, None, self._again(journal), journal.witness[0])
 
-    def _welcome(self, table: str, message: Hello, received_ms: int) -> Refused | None:
+    def _welcome(self, table: str, message: Hello, received_ms: int) -> ServerRefused | None:
         state = self.state
         if message.table != table:
-            return Refused("E-LNK-012", f"this key is table {table}'s, not {message.table}'s")
+            return ServerRefused("E-LNK-012", f"this key is table {table}'s, not {message.table}'s")
         pool = state.pool_of.get(table)
         if pool is not None:
             game, rule = pool.terms.tables[table], pool.first.terms.meter_rule
             if game != message.game:
                 text = f"table {table} plays {game} for pool {pool.pool}, not {message.game}"
-                return Refused("E-POOL-031", text)
+                return ServerRefused("E-POOL-031", text)
             if rule != message.meter_rule:
                 text = f"meter_rule is {rule} in pool {pool.pool}, not {message.meter_rule}"
-                return Refused("E-LNK-018", text)
+                return ServerRefused("E-LNK-018", text)
         journal = state.journals.get(message.journal)
         if journal is None:
             if journals.too_many(state, table):
-                return Refused("E-LNK-013", f"table {table} has too many journals to be accepted")
+                return ServerRefused(
+                    "E-LNK-013", f"table {table} has too many journals to be accepted"
+                )
             self._given(o.Propose(message.journal, table), (SERVER,), received_ms)
             journal = state.journals[message.journal]
         refused = self._refusal(table, journal)
@@ -168,19 +170,21 @@ class Ledger:
             return self._halt(journal, *wrong, encode(message), received_ms)
         return None
 
-    def _refusal(self, table: str, journal: Journal | None) -> Refused | None:
+    def _refusal(self, table: str, journal: TableJournal | None) -> ServerRefused | None:
         if journal is None or journal.table != table:
-            return Refused("E-LNK-013", "this journal is not known for this table; say hello first")
+            return ServerRefused(
+                "E-LNK-013", "this journal is not known for this table; say hello first"
+            )
         if journal.state == "halted":
-            return Refused("E-LNK-015", f"halted: {journal.why}"[:500], halted=True)
+            return ServerRefused("E-LNK-015", f"halted: {journal.why}"[:500], halted=True)
         if journal.state == "retired":
-            return Refused("E-LNK-021", f"retired: {journal.why}"[:500])
+            return ServerRefused("E-LNK-021", f"retired: {journal.why}"[:500])
         if journal.state != "active":
             text = f"journal {journal.journal} is {journal.state}; two people must accept a new one"
-            return Refused("E-LNK-013", text)
+            return ServerRefused("E-LNK-013", text)
         return None
 
-    def _again(self, journal: Journal) -> list[Reply]:
+    def _again(self, journal: TableJournal) -> list[Reply]:
         """What the table may have missed about its last rounds."""
         replies: list[Reply] = []
         if journal.selection is not None:
@@ -192,7 +196,7 @@ class Ledger:
             ]
         return replies
 
-    def _told(self, journal: Journal, number: int) -> list[Reply]:
+    def _told(self, journal: TableJournal, number: int) -> list[Reply]:
         book = journal.rounds.get(number)
         if book is None:
             return []
@@ -203,7 +207,7 @@ class Ledger:
     def checkpoint(
         self, table: str, journal: str, message: Checkpoint, received_ms: int
     ) -> list[Reply]:
-        """Answers ``Noted`` or ``Refused``."""
+        """Answers ``Noted`` or ``ServerRefused``."""
         known = self.state.journals.get(journal)
         refused = self._refusal(table, known)
         if refused is None and known is not None:
@@ -218,7 +222,7 @@ class Ledger:
             refused = self._halt(known, *wrong, encode(message), received_ms)
         return [(table, refused)] if refused is not None else []
 
-    def _seen(self, journal: Journal, seq: int, hash: str, received_ms: int) -> None:
+    def _seen(self, journal: TableJournal, seq: int, hash: str, received_ms: int) -> None:
         if seq > journal.head_seq:
             self.state.touch_journal(journal)
             journal.head_seq, journal.head_hash, journal.received_ms = seq, hash, received_ms
@@ -229,7 +233,7 @@ class Ledger:
         self, table: str, journal: str, message: Event, received_ms: int, body: bytes = b""
     ) -> list[Reply]:
         """An event of the journal that this connection said hello with; ``body`` as it came.
-        Always answers with an ``Ack`` or a ``Refused`` for this table, first in the list."""
+        Always answers with an ``Ack`` or a ``ServerRefused`` for this table, first in the list."""
         known = self.state.journals.get(journal)
         if known is None or known.table != table or known.state != "active":
             refused = self._refusal(table, known)
@@ -261,7 +265,7 @@ class Ledger:
         return replies
 
     def _apply(
-        self, journal: Journal, message: Event, received_ms: int, body: bytes
+        self, journal: TableJournal, message: Event, received_ms: int, body: bytes
     ) -> list[Reply] | None:
         """One event, next in its journal; ``Poison`` before anything has changed."""
         state, n = self.state, message.n
@@ -283,7 +287,7 @@ class Ledger:
         state.record(body, received_ms, journal, message)
         return more
 
-    def _effect(self, journal: Journal, body: NotContributed) -> list[Reply]:
+    def _effect(self, journal: TableJournal, body: NotContributed) -> list[Reply]:
         state = self.state
         state.settle()
         match body:
@@ -299,14 +303,14 @@ class Ledger:
                 return selections.want(state, journal, body)
 
     def _out_of_turn(
-        self, journal: Journal, message: Event, received_ms: int, body: bytes
+        self, journal: TableJournal, message: Event, received_ms: int, body: bytes
     ) -> list[Reply]:
         """A repeat is acknowledged and not applied again; a gap is refused; a number with another
         hash or another body than the first time is a fork."""
         table, n = journal.table, message.n
         if n > journal.n:
             text = f"event {n} came, {journal.n + 1} is missing"
-            return [(table, Refused("E-LNK-014", text, n=n, expected=journal.n + 1))]
+            return [(table, ServerRefused("E-LNK-014", text, n=n, expected=journal.n + 1))]
         wrong = self._differs(journal, message, body)
         if wrong is not None:
             refused = self._halt(journal, journals.FORK, wrong, encode(message), received_ms)
@@ -318,7 +322,7 @@ class Ledger:
             replies += selections.told(journal, message.body.round)
         return replies
 
-    def _differs(self, journal: Journal, message: Event, body: bytes) -> str | None:
+    def _differs(self, journal: TableJournal, message: Event, body: bytes) -> str | None:
         """What is another than the first time, if anything. Bytes that mean the same are the
         same."""
         n = message.n
@@ -344,18 +348,20 @@ class Ledger:
 
     def halt(
         self, table: str, journal: str, poison: Poison, message: bytes, at_ms: int
-    ) -> Refused | None:
+    ) -> ServerRefused | None:
         """Stop the table's journal: its message could not be taken."""
         known = self.state.journals.get(journal)
         if known is None or known.table != table or known.state != "active":
             return self._refusal(table, known)
         return self._halt(known, poison.code, poison.text, message, at_ms)
 
-    def _halt(self, journal: Journal, code: str, text: str, message: bytes, at_ms: int) -> Refused:
+    def _halt(
+        self, journal: TableJournal, code: str, text: str, message: bytes, at_ms: int
+    ) -> ServerRefused:
         said = printable(text)[:500]
         order = o.Halt(journal.journal, code, said, journals.evidence(message))
         self._given(order, (SERVER,), at_ms)
-        return Refused(code, said, halted=True)
+        return ServerRefused(code, said, halted=True)
 
     # --- orders ---------------------------------------------------------------------------------
 

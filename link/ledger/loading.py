@@ -10,7 +10,7 @@ from link.ledger.level import NEVER, Level
 from link.ledger.mystery import Sealer
 from link.ledger.pools import digest
 from link.ledger.rounds import HELD
-from link.ledger.state import Journal, PoolState, State
+from link.ledger.state import PoolState, State, TableJournal
 from link.ledger.terms import Pool
 from link.rows import Saved
 
@@ -58,7 +58,7 @@ def _levels(state: State, saved: Saved, sealer: Sealer | None) -> None:
 
 def _journals(state: State, saved: Saved) -> None:
     for row in saved.journals:
-        journal = Journal.load(row)
+        journal = TableJournal.load(row)
         state.add_journal(journal)
         for book in journal.rounds.values():
             for held in book.awards:

@@ -114,7 +114,7 @@ class Change(OrderBody, frozen=True, tag="change"):
     terms: Terms
 
 
-class Link(OrderBody, frozen=True, tag="link"):
+class LinkTables(OrderBody, frozen=True, tag="link"):
     """Who plays for a pool; two people. Also given by the configuration at a start."""
 
     pool: Word
@@ -249,7 +249,7 @@ Order = (
     | Retire
     | Restore
     | Change
-    | Link
+    | LinkTables
     | Transfer
     | Close
     | Note
@@ -267,7 +267,7 @@ Order = (
 
 TWO_PEOPLE: Final = (Reject, Resume, Retire, Restore, Change, Transfer, Close)
 """What changes a pool, or who is heard, needs two people with different roles."""
-OWN: Final = (Open, Link, Draw, Select, LockTies, Propose, Halt, Alarm, Office, Found)
+OWN: Final = (Open, LinkTables, Draw, Select, LockTies, Propose, Halt, Alarm, Office, Found)
 """The server gives these itself."""
 
 

@@ -10,7 +10,7 @@ import msgspec
 from link.ledger.errors import PoolError
 from link.ledger.games import check_pays
 from link.ledger.level import DISPLAY, ENVY, HOUSE, NEXT, PENDING, RESERVE, TRANSFER, Level
-from link.ledger.orders import Change, Close, Link, Open, Transfer
+from link.ledger.orders import Change, Close, LinkTables, Open, Transfer
 from link.ledger.state import PoolState, State
 from link.ledger.terms import Pool, PoolTerms, check_borne, check_members, check_pool
 from link.ledger.units import money_text, to_units
@@ -90,7 +90,7 @@ def _planned(state: State, order: Change) -> tuple[Level, Pool]:
     return level, planned
 
 
-def link(state: State, order: Link) -> None:
+def link(state: State, order: LinkTables) -> None:
     pool = state.pool(order.pool)
     check_members(order.terms, f"pool {order.pool}")
     for table in order.terms.tables:

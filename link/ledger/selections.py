@@ -14,7 +14,7 @@ from link.ledger.claims import POISON
 from link.ledger.errors import PoolError
 from link.ledger.orders import Select
 from link.ledger.rounds import Selection
-from link.ledger.state import Journal, Poison, Reply, State
+from link.ledger.state import Poison, Reply, State, TableJournal
 from record.draw import CARDS, SALT_BYTES, SEED_BYTES, Chances, commitment, picks
 from record.link.events import SelectionWanted
 from record.link.messages import SelectionCommitted, SelectionRevealed
@@ -22,7 +22,7 @@ from record.link.messages import SelectionCommitted, SelectionRevealed
 MOST_SEATS: Final = 7
 
 
-def want(state: State, journal: Journal, body: SelectionWanted) -> list[Reply]:
+def want(state: State, journal: TableJournal, body: SelectionWanted) -> list[Reply]:
     """Remember what was asked; repeat what is drawn already."""
     number = body.round
     known = journal.selection
@@ -44,7 +44,7 @@ def want(state: State, journal: Journal, body: SelectionWanted) -> list[Reply]:
     return []
 
 
-def draw(journal: Journal, chance: bytes, salt: bytes) -> Select:
+def draw(journal: TableJournal, chance: bytes, salt: bytes) -> Select:
     """The order that answers what the journal wants."""
     assert journal.wanted is not None
     wanted, seed, salt = journal.wanted, chance[:SEED_BYTES], salt[:SALT_BYTES]
@@ -84,7 +84,7 @@ def drawn(state: State, order: Select) -> list[Reply]:
     return told(journal, order.round)
 
 
-def told(journal: Journal, number: int) -> list[Reply]:
+def told(journal: TableJournal, number: int) -> list[Reply]:
     """Commitment, then draw: the table writes down the one before it hears the other."""
     held = journal.selection
     if held is None or held.round != number:

@@ -36,7 +36,7 @@ from link.rows import (
     staff_text,
 )
 from record.link.events import SelectionWanted
-from record.link.messages import Event, FromServer, MeterValue, Refused
+from record.link.messages import Event, FromServer, MeterValue, ServerRefused
 
 Sign = Callable[[bytes], tuple[str, ...]]
 """The signatures of those who give an order, over the text they sign."""
@@ -70,7 +70,7 @@ def must_fit(level: Level, units: int, where: str) -> None:
         )
 
 
-class Journal:
+class TableJournal:
     __slots__ = (
         "accepted_by",
         "forgotten",
@@ -129,7 +129,7 @@ class Journal:
         )
 
     @classmethod
-    def load(cls, row: JournalRow) -> Journal:
+    def load(cls, row: JournalRow) -> TableJournal:
         journal = cls(row.journal, row.table, row.state)
         journal.n, journal.seq, journal.hash = row.n, row.seq, row.hash
         journal.head_seq, journal.head_hash = row.head_seq, row.head_hash
@@ -170,7 +170,7 @@ class PoolState:
     def __init__(self, pool: str) -> None:
         self.pool = pool
         self.levels: list[Level] = []
-        self.waiting: list[tuple[Journal, RoundBook]] = []
+        self.waiting: list[tuple[TableJournal, RoundBook]] = []
         self.spreads: tuple[Spread, ...] = ()
         self.hands: dict[str, Level] = {}
         self.came = self.count = self.first_event = self.last_event = 0
@@ -220,7 +220,7 @@ class Greeting:
     """The answer to a ``Hello``: a ``Welcome`` with ``n`` and then the replies, or a refusal."""
 
     n: int
-    refused: Refused | None = None
+    refused: ServerRefused | None = None
     replies: list[Reply] = field(default_factory=list)
     seq: int = 0
     """The record whose hash the table must tell again; 0: none."""
@@ -233,8 +233,8 @@ class State:
         self.pools: dict[str, PoolState] = {}
         self.pool_of: dict[str, PoolState] = {}
         """Table to the pool it plays for."""
-        self.journals: dict[str, Journal] = {}
-        self.journals_of: dict[str, list[Journal]] = {}
+        self.journals: dict[str, TableJournal] = {}
+        self.journals_of: dict[str, list[TableJournal]] = {}
         """The same by table: with ten thousand of them nobody looks at all for one."""
         self.awards: dict[str, Held] = {}
         """Of the rounds that are remembered."""
@@ -248,7 +248,7 @@ class State:
         self.unsettled: list[PoolState] = []
         """Pools with contributions that are not spread over their levels yet."""
         self.undrawn: list[Level] = []
-        self.unselected: list[Journal] = []
+        self.unselected: list[TableJournal] = []
         """Those whose table waits for a selection."""
         """Mystery levels whose generation has no trigger yet."""
         self.clear()
@@ -286,13 +286,13 @@ class State:
     def levels(self) -> Iterable[Level]:
         return (level for pool in self.pools.values() for level in pool.levels)
 
-    def add_journal(self, journal: Journal) -> None:
+    def add_journal(self, journal: TableJournal) -> None:
         self.journals[journal.journal] = journal
         self.journals_of.setdefault(journal.table, []).append(journal)
 
     # --- rounds ---------------------------------------------------------------------------------
 
-    def new_book(self, journal: Journal, pool: str, number: int) -> RoundBook:
+    def new_book(self, journal: TableJournal, pool: str, number: int) -> RoundBook:
         """A round begins; the oldest that nothing hangs on are forgotten."""
         rounds = journal.rounds
         book = rounds[number] = RoundBook(number, pool)
@@ -373,7 +373,7 @@ class State:
         self.changed_levels[level.pool, level.name] = level
         self.pools[level.pool].room = -1
 
-    def touch_journal(self, journal: Journal) -> None:
+    def touch_journal(self, journal: TableJournal) -> None:
         self.changed_journals.setdefault(journal.journal, journal.n)
 
     def touch_award(self, held: Held) -> None:
@@ -415,7 +415,7 @@ class State:
         self,
         body: bytes,
         received_ms: int,
-        journal: Journal | None = None,
+        journal: TableJournal | None = None,
         message: Event | None = None,
     ) -> None:
         """The event of record; without a journal an order."""

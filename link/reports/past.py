@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from link.ledger.journals import Skips
-from link.ledger.orders import Change, Found, Link, Office, Open, Resume, read_given
+from link.ledger.orders import Change, Found, LinkTables, Office, Open, Resume, read_given
 from link.ledger.terms import Terms
 from link.reports.source import Mark, Source
 from link.rows import AwardRow, AwardStep, EventRow
@@ -85,7 +85,7 @@ class Past:
                 changes.setdefault((order.pool, order.terms.level), []).append(
                     (row.id, order.terms)
                 )
-            case Link():
+            case LinkTables():
                 self._links.append((row.id, order.pool, dict(order.terms.tables)))
             case Found():
                 self.unproved = order.why

@@ -24,7 +24,7 @@ MONEY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
+class JournalFolder:
     """What the folder holds."""
 
     journal: str
@@ -64,7 +64,7 @@ def _paid(awards: Iterable[FixedAward]) -> int:
 
 
 class Reconciliation:
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: JournalFolder) -> None:
         self.journal = journal
         self.here, self.there, self.waiting = Side(), Side(), Side()
         self.rows: list[tuple[int, int, str, int]] = []
@@ -123,7 +123,7 @@ def _money(body: AnyBody) -> int:
     return 0
 
 
-def reconcile_report(journal: Journal, stored: Iterator[EventRow], place: str) -> Report:
+def reconcile_report(journal: JournalFolder, stored: Iterator[EventRow], place: str) -> Report:
     """``stored``: the server's rows of this journal."""
     found = Reconciliation(journal)
     found.run(stored)

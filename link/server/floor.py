@@ -20,7 +20,7 @@ from link.ledger.state import Poison, Reply, Sign
 from link.receipts import Receipts
 from link.rows import KeyRow
 from link.server.gate import Alarms
-from link.server.sessions import Peer, Session, Sessions
+from link.server.sessions import Peer, Sessions, TableSession
 from record.kit.outside import excerpt, printable
 from record.kit.words import counted
 from record.link.codec import WireError, encode, for_version, offered, received
@@ -39,7 +39,7 @@ from record.link.messages import (
     Noted,
     Receipt,
     ReceiptShown,
-    Refused,
+    ServerRefused,
     Welcome,
 )
 
@@ -80,7 +80,7 @@ class Floor:
         self.counts: Counter[str] = Counter()
         self.now_ms = self.mono_ms = 0
         self._server, self._beat_ms = server, beat_ms
-        self._out: list[tuple[Session | Peer, FromServer]] = []
+        self._out: list[tuple[TableSession | Peer, FromServer]] = []
         self._strikes: dict[str, tuple[int, int]] = {}
         self._muted: dict[str, int] = {}
         self._alarms = Alarms(ALARM_MS)
@@ -138,7 +138,7 @@ class Floor:
             self._out.append((peer, greeting.refused))
             return
         version = max(common)
-        session = Session(peer, key, message.journal, version, self.mono_ms)
+        session = TableSession(peer, key, message.journal, version, self.mono_ms)
         replaced = self.sessions.open(session)
         if replaced is not None:
             self.counts["replaced"] += 1
@@ -161,7 +161,7 @@ class Floor:
         )
         self._reply(greeting.replies)
 
-    def _other(self, session: Session, message: FromTable) -> None:
+    def _other(self, session: TableSession, message: FromTable) -> None:
         match message:
             case Beat():
                 self.counts["beats"] += 1
@@ -179,7 +179,7 @@ class Floor:
                 self.sessions.close(session.peer)
                 self._out.append((session.peer, Bye()))
 
-    def _shown(self, session: Session, receipt: Receipt, message: FromTable) -> None:
+    def _shown(self, session: TableSession, receipt: Receipt, message: FromTable) -> None:
         verdict = self._receipts.verdict(receipt)
         if verdict == "ours":
             self._compare(session.table, receipt)
@@ -269,7 +269,7 @@ class Floor:
 
     def _refuse(self, peer: Peer, code: str, text: str, n: int = 0) -> None:
         self.counts["refused"] += 1
-        self._out.append((peer, Refused(code, printable(text)[:MOST_TEXT], n)))
+        self._out.append((peer, ServerRefused(code, printable(text)[:MOST_TEXT], n)))
 
     def refuse_key(self, peer: Peer, n: int = 0) -> None:
         """A message over a connection whose key is no longer valid."""
@@ -327,7 +327,7 @@ class Floor:
                     self._out[session.slot] = (session, message)
                     continue
                 session.slot = len(self._out)
-            elif isinstance(message, Refused):
+            elif isinstance(message, ServerRefused):
                 self.counts["refused"] += 1
             self._out.append((session, message))
 
@@ -347,7 +347,7 @@ class Floor:
             if type(whom) is tuple:
                 yield whom, encode(message)
                 continue
-            assert isinstance(whom, Session)
+            assert isinstance(whom, TableSession)
             kind = type(message)
             if kind is Ack or kind is Beat:
                 whom.slot = -1

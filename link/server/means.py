@@ -61,7 +61,7 @@ class Steady:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ServerPlan:
     """What the configuration says about this server."""
 
     name: str

@@ -21,10 +21,10 @@ from link.rows import KeyRow
 from link.server.floor import NOT_TAKEN, Floor
 from link.server.gate import Alarms, Gate
 from link.server.keeper import StepDown
-from link.server.means import Means, Plan, Steady
+from link.server.means import Means, ServerPlan, Steady
 from link.server.office import Office
 from link.server.publisher import QUICK, QUICK_MORE, Publisher
-from link.server.service import NO_MEMORY, Service
+from link.server.service import NO_MEMORY, LoopService
 from link.server.sessions import Peer
 from link.server.witness import compare
 from link.store.errors import (
@@ -39,11 +39,11 @@ from link.store.errors import (
 )
 from record.kit.words import counted
 from record.link.codec import encode
-from record.link.messages import Bye, Receipt, Refused
+from record.link.messages import Bye, Receipt, ServerRefused
 
 IDLE_MS: Final = 250
 """The longest sleep: timers are looked at so often."""
-NOT_LEADING: Final = Refused("E-LNK-020", "this server does not lead; try the next one")
+NOT_LEADING: Final = ServerRefused("E-LNK-020", "this server does not lead; try the next one")
 STANDBY_RELOAD_MS: Final = 30_000
 ADMITTED_AT_ONCE: Final = 256
 LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
@@ -63,7 +63,7 @@ with ten thousand tables a look takes a tenth of all time if it is taken as ofte
 
 
 class Server:
-    def __init__(self, plan: Plan, means: Means) -> None:
+    def __init__(self, plan: ServerPlan, means: Means) -> None:
         self.plan, self._means = plan, means
         self._doors, self._keeper, self._log = means.doors, means.keeper, means.log
         self.clock = Steady(means.clock)
@@ -73,7 +73,7 @@ class Server:
         self.office = Office(self.gate)
         self.floor: Floor | None = None
         self.counts: Counter[str] = Counter()
-        self._service = Service(self, means.bridge, means.store)
+        self._service = LoopService(self, means.bridge, means.store)
         self._poller = zmq.Poller()
         self._receipts = Receipts(means.doors.secrets())
         self._publisher = Publisher(plan.name, publish_ms=plan.publish_ms, beat_ms=plan.beat_ms)

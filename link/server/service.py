@@ -45,7 +45,7 @@ class TurnFailed(Exception):
         self.error = error
 
 
-class Service:
+class LoopService:
     def __init__(self, server: Server, bridge: Bridge, store: Store) -> None:
         self._server, self._bridge, self._store = server, bridge, store
         self._after: list[tuple[Request, Answer]] = []

@@ -11,7 +11,7 @@ Peer = tuple[int, bytes]
 """A connection: the number of the door and ZeroMQ's routing id, new with every connection."""
 
 
-class Session:
+class TableSession:
     __slots__ = ("heard_ms", "journal", "key", "meters", "peer", "slot", "table", "test", "version")
 
     def __init__(self, peer: Peer, key: KeyRow, journal: str, version: int, heard_ms: int) -> None:
@@ -29,22 +29,22 @@ class Session:
 
 class Sessions:
     def __init__(self) -> None:
-        self._by_peer: dict[Peer, Session] = {}
-        self._by_table: dict[str, Session] = {}
+        self._by_peer: dict[Peer, TableSession] = {}
+        self._by_table: dict[str, TableSession] = {}
 
     def __len__(self) -> int:
         return len(self._by_peer)
 
-    def __iter__(self) -> Iterator[Session]:
+    def __iter__(self) -> Iterator[TableSession]:
         return iter(self._by_peer.values())
 
-    def at(self, peer: Peer) -> Session | None:
+    def at(self, peer: Peer) -> TableSession | None:
         return self._by_peer.get(peer)
 
-    def of(self, table: str) -> Session | None:
+    def of(self, table: str) -> TableSession | None:
         return self._by_table.get(table)
 
-    def open(self, session: Session) -> Session | None:
+    def open(self, session: TableSession) -> TableSession | None:
         """The other connection of the same table, which this one replaces, if there is one."""
         self.close(session.peer)
         replaced = self._by_table.get(session.table)
@@ -54,12 +54,12 @@ class Sessions:
         self._by_table[session.table] = session
         return replaced
 
-    def close(self, peer: Peer) -> Session | None:
+    def close(self, peer: Peer) -> TableSession | None:
         session = self._by_peer.pop(peer, None)
         if session is not None and self._by_table.get(session.table) is session:
             del self._by_table[session.table]
         return session
 
-    def silent_since(self, heard_ms: int) -> list[Session]:
+    def silent_since(self, heard_ms: int) -> list[TableSession]:
         """Those who have not been heard since then."""
         return [session for session in self._by_peer.values() if session.heard_ms < heard_ms]

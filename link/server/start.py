@@ -18,7 +18,7 @@ from link.server.doors import DoorPlan, Doors, Limits
 from link.server.http import NO_PORT, Http
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.means import Means, Plan, SystemClock
+from link.server.means import Means, ServerPlan, SystemClock
 from link.server.server import Server
 from link.store import open_store
 from link.store.base import SqlStore
@@ -96,7 +96,7 @@ def start(config: LinkConfig, log: Log, notifier: Notifier) -> Running:
     except BaseException:
         doors.close()
         raise
-    plan = Plan(
+    plan = ServerPlan(
         name=config.name,
         pools=config.pools,
         beat_ms=config.beat_ms,

@@ -38,7 +38,7 @@ from link.store.errors import (
     Unknown,
 )
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
-from link.store.plan import MOVE, PAY, RESTATE, Held, Known, Plan, plan
+from link.store.plan import MOVE, PAY, RESTATE, CommitPlan, Held, Known, plan
 from link.store.tables import RESTORE, Row
 
 T = TypeVar("T")
@@ -268,7 +268,7 @@ class SqlStore(ABC):
         last: int = self.query(f"SELECT COALESCE(MAX(id), 0) FROM {table}")[0][0]
         return last
 
-    def write(self, epoch: int, made: Plan) -> None:
+    def write(self, epoch: int, made: CommitPlan) -> None:
         """In a transaction: the fence, then every row, each comparison with what was stored."""
         self._hold(epoch)
         for name in ("journals", "watermarks"):

@@ -56,7 +56,7 @@ class Known:
     journals: dict[str, Held]
     balances: set[BalanceKey]
 
-    def adopt(self, plan: Plan) -> None:
+    def adopt(self, plan: CommitPlan) -> None:
         """The plan is committed."""
         self.event, self.entry, self.alarm = plan.event, plan.entry, plan.alarm
         self.staff = plan.staff
@@ -65,7 +65,7 @@ class Known:
 
 
 @dataclass(slots=True)
-class Plan:
+class CommitPlan:
     """``rows`` are new rows by table; ``replaced`` may be there already; the rest must change
     exactly the rows that they name."""
 
@@ -81,9 +81,9 @@ class Plan:
     paid: list[Row] = field(default_factory=list)
 
 
-def plan(place: str, group: Group, known: Known) -> Plan:
+def plan(place: str, group: Group, known: Known) -> CommitPlan:
     """Raises ``Conflict``, ``Broken`` or ``NotStorable``; then nothing was asked or changed."""
-    made = Plan(
+    made = CommitPlan(
         _follows(place, "event", known.event, [r.id for r in group.events]),
         _follows(place, "entry", known.entry, [r.id for r in group.entries]),
         _follows(place, "alarm", known.alarm, [r.id for r in group.alarms]),
@@ -101,7 +101,7 @@ def plan(place: str, group: Group, known: Known) -> Plan:
     return made
 
 
-def _others(group: Group, made: Plan) -> None:
+def _others(group: Group, made: CommitPlan) -> None:
     made.rows["entries"] = [t.from_entry(r) for r in group.entries]
     made.rows["steps"] = [t.from_step(r) for r in group.steps]
     made.rows["alarms"] = [t.from_alarm(r) for r in group.alarms]
@@ -117,7 +117,7 @@ def _follows(place: str, what: str, last: int, ids: list[int]) -> int:
     return ids[-1] if ids else last
 
 
-def _events(place: str, group: Group, known: Known, made: Plan) -> None:
+def _events(place: str, group: Group, known: Known, made: CommitPlan) -> None:
     """Rows of events and marks; and every journal one step at a time."""
     rows: list[Row] = []
     marks: list[Row] = []
@@ -150,14 +150,14 @@ def _events(place: str, group: Group, known: Known, made: Plan) -> None:
     made.staff = number_of
 
 
-def _new_journal(place: str, event: EventRow, group: Group, known: Known, made: Plan) -> Held:
+def _new_journal(place: str, event: EventRow, group: Group, known: Known, made: CommitPlan) -> Held:
     row = group.journals.get(event.journal)
     if row is None:
         raise NotStorable(place, f"event {event.id} is of a journal that has no row")
     return _add(row, known, made)
 
 
-def _add(row: JournalRow, known: Known, made: Plan) -> Held:
+def _add(row: JournalRow, known: Known, made: CommitPlan) -> Held:
     """A journal that the store has not seen. Numbers 1, 2, 3 follow 0, that of the orders."""
     fresh = made.rows.setdefault("journals", [])
     number = len(known.journals) + len(fresh)
@@ -178,7 +178,7 @@ def _moved(row: Row, before: Held) -> Row:
     return (*row[1:], t.seal(row), row[0], before.n, before.event)
 
 
-def _journals(place: str, group: Group, known: Known, made: Plan) -> None:
+def _journals(place: str, group: Group, known: Known, made: CommitPlan) -> None:
     rows = group.journals
     if made.held.keys() - rows.keys() - {""}:
         missing = next(iter(made.held.keys() - rows.keys() - {""}))
@@ -228,7 +228,7 @@ def _journals(place: str, group: Group, known: Known, made: Plan) -> None:
         )
 
 
-def _balances(place: str, group: Group, known: Known, made: Plan) -> None:
+def _balances(place: str, group: Group, known: Known, made: CommitPlan) -> None:
     """Each new balance is the stored one and the entries; the stored one is compared later."""
     change: dict[BalanceKey, int] = {}
     for e in group.entries:
@@ -254,7 +254,7 @@ def _balances(place: str, group: Group, known: Known, made: Plan) -> None:
     made.rows["balances"] = fresh
 
 
-def _texts(place: str, made: Plan) -> None:
+def _texts(place: str, made: CommitPlan) -> None:
     """PostgreSQL keeps no NUL in a text."""
     for name in ("journals", "entries", "balances", "steps", "alarms"):
         _check_texts(place, name, made.rows[name])

@@ -195,7 +195,7 @@ class Noted(Message, frozen=True, tag="noted"):
     """As with an ack: a table that plays nothing hears of it too (since version 3)."""
 
 
-class Refused(Message, frozen=True, tag="refused"):
+class ServerRefused(Message, frozen=True, tag="refused"):
     """``n``: the event it is about, 0 for the connection. ``expected``: in a gap, the next number.
     ``halted``: nothing more is taken from this journal until people have looked into it."""
 
@@ -272,7 +272,7 @@ FromServer = (
     Welcome
     | Ack
     | Noted
-    | Refused
+    | ServerRefused
     | Locked
     | AwardChanged
     | MysteryWon

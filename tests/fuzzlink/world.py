@@ -25,7 +25,7 @@ from link.server.control import Control
 from link.server.floor import Floor
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.means import Means, Plan
+from link.server.means import Means, ServerPlan
 from link.server.orders import read_order
 from link.server.requests import Asked, StaffOrder
 from link.server.server import Server
@@ -89,7 +89,7 @@ class Doors:
 class Loop(Server):
     """Says what it would send to ``said``."""
 
-    def __init__(self, plan: Plan, means: Means) -> None:
+    def __init__(self, plan: ServerPlan, means: Means) -> None:
         super().__init__(plan, means)
         self.said: list[tuple[bytes, bytes]] = []
 
@@ -256,7 +256,7 @@ class World:
             sealer=self.sealer,
             chance=self.chance,
         )
-        self.server = bridge.server = Loop(Plan(name="link-1", pools=self.pools), means)
+        self.server = bridge.server = Loop(ServerPlan(name="link-1", pools=self.pools), means)
         self.bridge = bridge
         self.control = Control(__file__, bridge, means.log)  # type: ignore[arg-type]
         self.server.open()

@@ -27,7 +27,7 @@ from link.server.bridge import Answer, Bridge, Request
 from link.server.doors import Doors
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.means import Means, Plan
+from link.server.means import Means, ServerPlan
 from link.server.requests import Asked
 from link.server.server import Server
 from link.store.sqlite import SqliteStore
@@ -183,7 +183,7 @@ class Link:
             sealer=Sealed(),
             chance=self._chance,
         )
-        self.server = bridge.server = Server(Plan(name="link-1", pools=pools()), means)
+        self.server = bridge.server = Server(ServerPlan(name="link-1", pools=pools()), means)
         self.server._poller = cast(zmq.Poller, _Poller(self._doors.tables[0]))
         self.control = control.Control(folder / "control.sock", bridge, means.log)
         self.server.turn(0)

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from controller.cli import main
 from link.ledger import contributions
-from link.ledger.state import Journal, Reply, State
+from link.ledger.state import Reply, State, TableJournal
 from link.server import server, start
 from link.server.floor import Floor
 from link.server.server import Server
@@ -38,7 +38,7 @@ class Early(Server):
         super()._conclude(floor, mono)
 
 
-def twice(state: State, journal: Journal, body: Contributed) -> list[Reply] | None:
+def twice(state: State, journal: TableJournal, body: Contributed) -> list[Reply] | None:
     replies = _contribute(state, journal, body)
     if journal.journal not in _seen:
         _seen.add(journal.journal)

@@ -23,7 +23,7 @@ from unittest.mock import patch
 from controller.link import session
 from controller.link.client import Keys, LinkClient
 from controller.link.cursor import Cursor, Places
-from controller.link.session import Head, Identity
+from controller.link.session import Head, TableIdentity
 from record.journal import Journal
 from record.link.events import (
     AnyBody,
@@ -107,7 +107,9 @@ class Load:
 
     def _client(self, endpoint: str, server_key: Path) -> LinkClient:
         journal = self._journal
-        identity = Identity(self._name, journal.journal_id, GAME, "load", "0" * 64, "sequential")
+        identity = TableIdentity(
+            self._name, journal.journal_id, GAME, "load", "0" * 64, "sequential"
+        )
         return watched(self._folder / "witness")(
             identity,
             [endpoint],

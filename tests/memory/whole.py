@@ -27,12 +27,12 @@ from controller.link.session import (
     Do,
     Fetch,
     Head,
-    Identity,
+    LinkSession,
     Moment,
     Prove,
     Pulse,
     Send,
-    Session,
+    TableIdentity,
     Tell,
 )  # fmt: skip
 from controller.rules.engine import effects as fx
@@ -80,12 +80,12 @@ class Dialled:
         journal = self.table.journal
         places = Places()
         self.cursor = Cursor(self.table.folder / "journal", places, Unsynced())
-        identity = Identity(
+        identity = TableIdentity(
             "long", journal.journal_id, self.table.state.rules.book.key, "0" * 64, "1" * 64,
             "sequential",
         )  # fmt: skip
         head = Head(0, journal.next_seq - 1, journal.head.hex())
-        self.session = Session(
+        self.session = LinkSession(
             identity, ["tcp://a:1"], head, limit_ms=LIMIT_MS, chance=lambda _most: 0, now=self.now
         )
         self._heard: list[Heard] = []

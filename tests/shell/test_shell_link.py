@@ -12,7 +12,7 @@ import zmq
 from controller.daemon.linking import Link
 from controller.link.client import Keys, LinkClient
 from controller.link.cursor import Cursor, Places
-from controller.link.session import Head, Identity
+from controller.link.session import Head, TableIdentity
 from controller.shell.render.render import rendered
 from record.link.keys import load_public, load_secret, write_pair
 
@@ -25,7 +25,7 @@ def test_the_keys_are_told_by_their_fingerprints(tmp_path: Path) -> None:
 
     async def run() -> dict[str, Any]:
         client = LinkClient(
-            Identity("T1", "00" * 16, "MBS3", "p", "c", "sequential"),
+            TableIdentity("T1", "00" * 16, "MBS3", "p", "c", "sequential"),
             ("tcp://127.0.0.1:9",),
             Keys(load_secret(tmp_path / "table.key"), load_public(tmp_path / "s.pub")),
             Cursor(tmp_path, Places()),

@@ -18,12 +18,12 @@ from controller.link.session import (
     Fetch,
     HangUp,
     Head,
-    Identity,
+    LinkSession,
     Moment,
     Prove,
     Pulse,
     Send,
-    Session,
+    TableIdentity,
     Tell,
     Trouble,
 )
@@ -54,7 +54,7 @@ class LinkedTable(CrashTable):
 
     def __post_init__(self) -> None:
         self.link_limit_us = LIMIT_US
-        self.session: Session | None = None
+        self.session: LinkSession | None = None
         self._line = 0
         self._tick: Timer | None = None
         super().__post_init__()
@@ -68,12 +68,12 @@ class LinkedTable(CrashTable):
             if record.kind == OUTBOX:
                 places.take(record)
         self._cursor = Cursor(FOLDER, places, self.disk)
-        identity = Identity(
+        identity = TableIdentity(
             "crash", self.journal.journal_id, self.scenario.game, "p", "0" * 64, "sequential"
         )
         head = Head(places.last, self.journal.next_seq - 1, self.journal.head.hex())
         self._line += 1
-        self.session = Session(
+        self.session = LinkSession(
             identity, ["tcp://a:1", "tcp://b:1"], head, limit_ms=LIMIT_US // MS,
             chance=self._random.randrange, now=self.now(),
         )  # fmt: skip

@@ -18,11 +18,11 @@ from controller.link.session import (
     Fetch,
     HangUp,
     Head,
-    Identity,
+    LinkSession,
     Moment,
     Pulse,
     Send,
-    Session,
+    TableIdentity,
     Tell,
     Trouble,
 )
@@ -40,7 +40,7 @@ from record.link.messages import (
     LockedAward,
     MeterValue,
     Noted,
-    Refused,
+    ServerRefused,
     Welcome,
 )
 
@@ -99,7 +99,7 @@ class ModelServer:
             self.byes += 1
             return []
         if peer not in self.greeted:
-            return [Refused("E-LNK-011", "say hello first")]
+            return [ServerRefused("E-LNK-011", "say hello first")]
         match message:
             case Beat(at_ms):
                 return [Beat(at_ms, self.meters())]
@@ -112,9 +112,9 @@ class ModelServer:
 
     def _hello(self, peer: Any, hello: Hello) -> list[Any]:
         if not self.leads:
-            return [Refused("E-LNK-020", "not the leader")]
+            return [ServerRefused("E-LNK-020", "not the leader")]
         if self.halted:
-            return [Refused("E-LNK-015", self.halted, halted=True)]
+            return [ServerRefused("E-LNK-015", self.halted, halted=True)]
         self.greeted.add(peer)
         welcome = Welcome(
             max(hello.versions), "model", self.epoch, self.n, self.beat_ms, self.meters()
@@ -133,13 +133,13 @@ class ModelServer:
 
     def _event(self, event: Event) -> list[Any]:
         if event.n in self.refuse:
-            return [Refused(self.refuse[event.n], "no", n=event.n)]
+            return [ServerRefused(self.refuse[event.n], "no", n=event.n)]
         if event.n > self.n + 1:
-            return [Refused("E-LNK-014", "a gap", n=event.n, expected=self.n + 1)]
+            return [ServerRefused("E-LNK-014", "a gap", n=event.n, expected=self.n + 1)]
         if event.n <= self.n:
             if self.committed.events[event.n - 1] != event:
                 self.halted = f"fork at {event.n}"
-                return [Refused("E-LNK-030", self.halted, n=event.n, halted=True)]
+                return [ServerRefused("E-LNK-030", self.halted, n=event.n, halted=True)]
             return [Ack(self.n, self.meters()), *self._told(event.body)]
         self.committed.events.append(event)
         match event.body:
@@ -201,7 +201,7 @@ def contributed(number: int, cents: int = 100) -> Contributed:
     return Contributed(number, (Wager(1, cents, 1),))
 
 
-IDENTITY = Identity("table-1", JOURNAL, "MBS3", "0" * 64, "1" * 64, "sequential")
+IDENTITY = TableIdentity("table-1", JOURNAL, "MBS3", "0" * 64, "1" * 64, "sequential")
 
 
 @dataclass
@@ -246,7 +246,7 @@ class World:
         """After a crash only the journal is left."""
         self._cut()
         endpoints = [f"tcp://model-{i}:1" for i in range(len(self.servers))]
-        self.session = Session(
+        self.session = LinkSession(
             IDENTITY, endpoints, self.paper.head, limit_ms=self.limit_ms,
             chance=self.random.randrange, now=self.now,
         )  # fmt: skip

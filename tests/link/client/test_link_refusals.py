@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controller.link.outbox import RESEND_MS
-from record.link.messages import Event, Hello, Refused
+from record.link.messages import Event, Hello, ServerRefused
 from tests.link.client.model import ModelServer, World, contributed
 from tests.link.client.test_link_session import MINUTE, events_sent, opened
 
@@ -52,7 +52,7 @@ def test_the_same_gap_is_filled_once_however_often_it_is_told() -> None:
         world.write(contributed(number))
     world.run(10)
     for number in range(2, 21):
-        gap = Refused("E-LNK-014", "a gap", n=number, expected=1)
+        gap = ServerRefused("E-LNK-014", "a gap", n=number, expected=1)
         world.do(world.session.heard(gap, world.now))
         world.run(10)
     assert events_sent(world) == [*range(1, 21), *range(1, 21)]
@@ -68,7 +68,7 @@ def test_a_server_that_asks_for_the_same_event_for_ever_makes_no_loop() -> None:
 
     def gap(peer: object, message: object) -> list[object]:
         if isinstance(message, Event):
-            return [Refused("E-LNK-014", "a gap", n=message.n, expected=1)]
+            return [ServerRefused("E-LNK-014", "a gap", n=message.n, expected=1)]
         return take(peer, message)
 
     server.take = gap  # type: ignore[method-assign]

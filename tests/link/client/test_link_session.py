@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from controller.link.outbox import RECENT, RESEND_MS, WINDOW
 from controller.link.session import CHECKPOINT_MS, REFUSED_MS, Fetch, Send
 from record.link.events import Reversed, Wager
-from record.link.messages import Ack, Beat, Bye, Checkpoint, Event, Hello, Noted, Refused, Welcome
+from record.link.messages import (
+    Ack,
+    Beat,
+    Bye,
+    Checkpoint,
+    Event,
+    Hello,
+    Noted,
+    ServerRefused,
+    Welcome,
+)
 from tests.link.client.model import Committed, Lies, ModelServer, World, contributed
 
 MINUTE = 60_000
@@ -350,7 +360,7 @@ def test_a_journal_that_was_halted_sends_nothing_and_says_so_once() -> None:
 def test_a_fork_found_in_mid_stream_stops_it_at_once() -> None:
     world = opened(World([ModelServer()]))
     world.write(contributed(1))
-    fork = Refused("E-LNK-030", "event 1 has two hashes", n=1, halted=True)
+    fork = ServerRefused("E-LNK-030", "event 1 has two hashes", n=1, halted=True)
     world.do(world.session.heard(fork, world.now))
     assert world.session.halted == "event 1 has two hashes (E-LNK-030)"
     assert [(t.code, t.closed) for t in world.troubles] == [("E-LNK-030", True)]
@@ -375,9 +385,12 @@ def test_no_pulse_before_the_server_has_all_there_was() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [Welcome(7, "x", 1, 0, 1_000, ()), Refused("E-LNK-010", "versions 1, 2; this server speaks 9")],
+    [
+        Welcome(7, "x", 1, 0, 1_000, ()),
+        ServerRefused("E-LNK-010", "versions 1, 2; this server speaks 9"),
+    ],
 )
-def test_another_version_is_refused_with_words(message: Welcome | Refused) -> None:
+def test_another_version_is_refused_with_words(message: Welcome | ServerRefused) -> None:
     server = ModelServer()
     server.take = lambda _peer, _message: [message]  # type: ignore[method-assign, assignment]
     world = World([server])
@@ -387,7 +400,7 @@ def test_another_version_is_refused_with_words(message: Welcome | Refused) -> No
 
 
 def test_nonsense_of_the_server_is_not_believed() -> None:
-    for nonsense in (Ack(99), Refused("E-LNK-014", "gap", expected=99)):
+    for nonsense in (Ack(99), ServerRefused("E-LNK-014", "gap", expected=99)):
         world = opened(World([ModelServer()]))
         world.write(contributed(1))
         world.do(world.session.heard(nonsense, world.now))

@@ -36,7 +36,7 @@ from record.link.events import (
     Wager,
     Withdrawn,
 )
-from record.link.messages import Checkpoint, Event, Hello, Locked, Refused
+from record.link.messages import Checkpoint, Event, Hello, Locked, ServerRefused
 
 NIL = "0" * 64
 ANNA = Person("anna", "supervisor")
@@ -330,7 +330,7 @@ def locked(replies: Sequence[Reply]) -> Locked:
     return found[0]
 
 
-def refused(replies: Sequence[Reply]) -> Refused:
+def refused(replies: Sequence[Reply]) -> ServerRefused:
     message = replies[0][1]
-    assert isinstance(message, Refused), replies
+    assert isinstance(message, ServerRefused), replies
     return message

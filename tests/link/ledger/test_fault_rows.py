@@ -11,7 +11,7 @@ from link.ledger.contributions import contribute
 from link.ledger.level import DISPLAY, RESERVE, WAGERS
 from link.ledger.orders import Approve, Change, Order, Pay, Person, Reject, Verify
 from link.ledger.rounds import read_memory, write_memory
-from link.ledger.state import Journal
+from link.ledger.state import TableJournal
 from link.ledger.terms import Ties
 from record.link.events import Contributed, Wager
 from record.link.messages import Ack, Event, Locked
@@ -234,7 +234,7 @@ def test_row_50_a_million_cents_at_0_37_per_cent() -> None:
     floor = Floor(pool(level, denominations_cents=(1,), seats=10, tables=()), tables=())
     state = floor.ledger.state
     found = state.pool("pool")
-    journals = [Journal(f"{n:032x}", f"T{n}", "active") for n in range(tables)]
+    journals = [TableJournal(f"{n:032x}", f"T{n}", "active") for n in range(tables)]
     state.journals = {j.journal: j for j in journals}
     state.pool_of = {j.table: found for j in journals}
     wagers = tuple(Wager(seat, 1, 1) for seat in range(1, 11))

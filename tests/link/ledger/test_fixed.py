@@ -17,7 +17,7 @@ from record.link.events import (
     Wager,
     Withdrawn,
 )
-from record.link.messages import Ack, Refused
+from record.link.messages import Ack, ServerRefused
 from tests.link.ledger.support import ANNA, BEN, BOTH, Floor, pool, refused, terms
 
 CENT = 1_000_000
@@ -191,7 +191,7 @@ def test_no_history_outgrows_a_column(cents: int, what: list[str]) -> None:
 
     def tell(body: AnyBody) -> None:
         first = floor.tell("T1", body)[0][1]
-        if isinstance(first, Refused):
+        if isinstance(first, ServerRefused):
             assert first.code in ("E-LNK-016", "E-LNK-017")
             event = table.sent[-1]
             floor.order(Resume(table.journal, "looked at", event.n, event.hash), BOTH)

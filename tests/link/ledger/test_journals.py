@@ -10,7 +10,7 @@ import pytest
 from link.ledger.errors import PoolError
 from link.ledger.orders import Accept, Order, Person, Reject, Restore, Resume, Retire
 from record.link.events import Claim, Claimed, Contributed, Wager
-from record.link.messages import Ack, Checkpoint, Event, Noted, Refused
+from record.link.messages import Ack, Checkpoint, Event, Noted, ServerRefused
 from tests.link.ledger.support import (
     ANNA,
     BEN,
@@ -386,7 +386,7 @@ def test_another_hash_for_the_record_known_before_is_a_fork() -> None:
     floor.bet("T1", 1, 1)
     assert floor.hello("T1", seq=table.seq + 5, head=OTHER).seq == table.seq
     ((_, told),) = floor.ledger.checkpoint("T1", table.journal, Checkpoint(table.seq, OTHER, 1), 1)
-    assert isinstance(told, Refused)
+    assert isinstance(told, ServerRefused)
     assert (told.code, told.halted) == ("E-LNK-030", True)
     assert refused(floor.bet("T1", 2, 1)).code == "E-LNK-015"
 

@@ -29,7 +29,7 @@ from record.link.events import (
     Wager,
     Withdrawn,
 )
-from record.link.messages import Ack, Event, Locked, MysteryWon, Refused
+from record.link.messages import Ack, Event, Locked, MysteryWon, ServerRefused
 from tests.link.ledger.support import ANNA, BEN, BOTH, CARL, Floor, mystery, pool, terms
 
 CENT = 1_000_000
@@ -97,7 +97,7 @@ class Play(RuleBasedStateMachine):
         self.hear(replies)
         table = self.floor.tables[name]
         first = replies[0][1]
-        if isinstance(first, Refused):
+        if isinstance(first, ServerRefused):
             assert first.halted
             event = table.sent[-1]
             self.floor.order(Resume(table.journal, "looked at", event.n, event.hash), BOTH)
@@ -198,7 +198,7 @@ class Play(RuleBasedStateMachine):
         table = self.floor.tables[name]
         event = Event(len(table.sent) + 2, table.seq + 9, "a" * 64, 0, Contributed(1, ()))
         ((_, told),) = self.floor.send(name, event)
-        assert isinstance(told, Refused)
+        assert isinstance(told, ServerRefused)
         assert (told.code, told.expected) == ("E-LNK-014", len(table.sent) + 1)
 
     @rule(name=tables)

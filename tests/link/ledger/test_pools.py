@@ -9,7 +9,7 @@ import pytest
 
 from link.ledger.errors import PoolError
 from link.ledger.ledger import Ledger
-from link.ledger.orders import Change, Close, Given, Link, Open, Order, Pay, Reject, Transfer
+from link.ledger.orders import Change, Close, Given, LinkTables, Open, Order, Pay, Reject, Transfer
 from link.ledger.terms import Pool, PoolTerms
 from link.rows import Saved
 from record.link.messages import Ack
@@ -43,7 +43,7 @@ def test_the_first_start_opens_and_links() -> None:
     assert orders(floor) == [
         "Open configuration",
         "Open configuration",
-        "Link configuration",
+        "LinkTables configuration",
         "Draw server",
         "Propose server",
     ]
@@ -101,7 +101,7 @@ def test_the_configuration_changes_terms_the_same_way() -> None:
         (Change("pool", terms(shares={"royal flush": 100})), "E-POOL-034"),
         (Change("pool", terms(shares={**SHARES, "straigth flush": 10})), "E-POOL-034"),
         (Open("pool", terms(level="other")), "E-POOL-029"),
-        (Link("pool", PoolTerms(tables={})), "E-POOL-029"),
+        (LinkTables("pool", PoolTerms(tables={})), "E-POOL-029"),
         (Transfer("pool", "main", "pool", "main", "why"), "E-POOL-027"),
         (Transfer("pool", "main", "two", "main", "why", 100_001), "E-POOL-027"),
         (Transfer("pool", "main", "two", "mystery", "why"), "E-POOL-027"),

@@ -18,7 +18,7 @@ from link.ledger.orders import Select
 from link.ledger.state import Reply
 from record import draw, verify_draws
 from record.link.events import SelectionWanted
-from record.link.messages import Ack, Refused, SelectionCommitted, SelectionRevealed
+from record.link.messages import Ack, SelectionCommitted, SelectionRevealed, ServerRefused
 from tests.link.ledger.support import ANNA, Floor
 
 WANTED = SelectionWanted(7, (1, 4, 6), "1", "1/2")
@@ -104,7 +104,7 @@ def test_a_wish_that_cannot_be_halts_the_journal(wanted: SelectionWanted) -> Non
     floor.tell("T1", WANTED)
     given = floor.chance.given
     (_, message), *more = floor.tell("T1", wanted)
-    assert isinstance(message, Refused)
+    assert isinstance(message, ServerRefused)
     assert (message.code, message.halted, more) == ("E-LNK-017", True, [])
     assert floor.chance.given == given
     floor.check()

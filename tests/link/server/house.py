@@ -28,7 +28,7 @@ from link.server.control import Control
 from link.server.doors import DoorPlan, Doors, Limits
 from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.means import Clock, Means, Plan, SystemClock
+from link.server.means import Clock, Means, ServerPlan, SystemClock
 from link.server.requests import (
     LISTS,
     QUESTIONS,
@@ -190,7 +190,7 @@ class Live:
             clock=clock or SystemClock(),
         )
         pools = plan.pop("pools", (pool(*house.tables),))
-        self.server = Server(Plan(name=name, pools=pools, **plan), means)
+        self.server = Server(ServerPlan(name=name, pools=pools, **plan), means)
         self.bridge = means.bridge
         self.server.open()
         if control is not None:

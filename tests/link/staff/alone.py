@@ -26,7 +26,7 @@ from link.server.gate import Gate
 from link.server.log import Log
 from link.server.office import Office
 from link.server.requests import Immediate
-from link.server.service import Service
+from link.server.service import LoopService
 from link.server.staff_orders import Register
 from tests.link.ledger.support import Floor
 
@@ -73,7 +73,7 @@ def password_of(name: str) -> str:
 class Inline:
     """The bridge, with the loop on the other side of a call."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: LoopService) -> None:
         self._service = service
 
     def ask(self, asked: Immediate, timeout_s: float = 0) -> Any:  # noqa: ARG002
@@ -106,7 +106,7 @@ class Alone(RuleBasedStateMachine):
         self.office = Office(Gate())
         self._settle(floor)
         server = SimpleNamespace(office=self.office, floor=floor, now_ms=lambda: self.now_ms)
-        service = Service(server, None, None)  # type: ignore[arg-type]
+        service = LoopService(server, None, None)  # type: ignore[arg-type]
         self.floor = floor
         self.control = Control(None, Inline(service), Log(io.StringIO()))  # type: ignore[arg-type]
         self.before = self.picture()
