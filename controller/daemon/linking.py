@@ -32,7 +32,9 @@ class Link:
 
     def released(self, released: Released) -> None:
         if self._client is not None:
-            self._client.released(released.outbox, released.status, released.sent)
+            status, journal = released.status, released.status["journal"]
+            head = Head(released.sent, journal["next_seq"] - 1, journal["head"])
+            self._client.released(released.outbox, head, test_mode=bool(status.get("test_mode")))
 
     async def close(self, why: str) -> None:
         if self._client is not None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -96,12 +96,11 @@ class LinkClient:
     def start(self) -> None:
         self._act([])
 
-    def released(self, outbox: Sequence[Event], status: Mapping[str, Any], sent: int) -> None:
+    def released(self, outbox: Sequence[Event], head: Head, *, test_mode: bool = False) -> None:
         """A group is durable: its events, and where the journal ends now."""
         self._cursor.add(outbox)
-        journal, now = status["journal"], moment()
-        head = Head(sent, journal["next_seq"] - 1, journal["head"])
-        tests = self.session.tests(bool(status.get("test_mode")), now)
+        now = moment()
+        tests = self.session.tests(test_mode, now)
         self._act(tests + self.session.grown(head, outbox, now))
 
     async def close(self, why: str) -> None:
@@ -250,12 +249,12 @@ class LinkClient:
             lambda done: self._loop.call_soon_threadsafe(self._proved, seq, done)
         )
 
-    def _proved(self, seq: int, done: Any) -> None:
+    def _proved(self, seq: int, done: Future[str]) -> None:
         """What cannot be read now, or is past its retention, is asked for at the next greeting."""
         if not done.cancelled() and done.exception() is None and done.result():
             self._act(self.session.proved(seq, done.result(), moment()))
 
-    def _read(self, fetch: Fetch, done: Any) -> None:
+    def _read(self, fetch: Fetch, done: Future[Sequence[Event]]) -> None:
         error = done.exception() if not done.cancelled() else None
         if done.cancelled() or isinstance(error, JournalError | OSError):
             self.session.unread()  # a group that is just being written may look like damage

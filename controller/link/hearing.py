@@ -9,7 +9,7 @@ fact before anything else is taken has the link closed in time.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from controller.link.draws import drawn, server_committed, server_revealed
 from controller.link.witness import Witness
@@ -36,6 +36,7 @@ IN_PLAY_US: Final = 10_000_000
 BETWEEN_US: Final = 30_000_000
 """A meter that moves is told no more often than this, in a round and between rounds: every fact is
 written to the card. Shown is never more than this behind what the server has committed."""
+T = TypeVar("T")
 KEPT: Final = 64
 
 
@@ -226,7 +227,7 @@ class Hearing:
         return min(times, default=None)
 
 
-def _keep(kept: dict[str, Any], name: str, message: object) -> None:
+def _keep(kept: dict[str, T], name: str, message: T) -> None:
     kept.pop(name, None)
     kept[name] = message
     if len(kept) > KEPT:

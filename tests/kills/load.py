@@ -145,8 +145,8 @@ class Load:
             bodies, self._left = (self._left[:1], self._left[1:]) if several else (self._left, [])
             events = self._group(bodies)
             journal = self._journal
-            end = {"next_seq": journal.next_seq, "head": journal.head.hex()}
-            client.released(events, {"journal": end}, self._sent)
+            head = Head(self._sent, journal.next_seq - 1, journal.head.hex())
+            client.released(events, head)
         self._journal.prepare()
 
 

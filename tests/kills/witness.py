@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from controller.link.client import LinkClient
+from controller.link.session import Head
 from record.link.messages import Event
 
 Word = Literal["w", "a", "h"]
@@ -45,10 +46,10 @@ def watched(path: Path) -> type[LinkClient]:
     notebook = Notebook(path)
 
     class Watched(LinkClient):
-        def released(self, outbox: Sequence[Event], status: Mapping[str, Any], sent: int) -> None:
+        def released(self, outbox: Sequence[Event], head: Head, *, test_mode: bool = False) -> None:
             if outbox:
-                notebook.note("w", sent)
-            super().released(outbox, status, sent)
+                notebook.note("w", head.sent)
+            super().released(outbox, head, test_mode=test_mode)
 
         def _take(self, frames: list[bytes]) -> None:
             notebook.heard(frames[0])
