@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from errno import ETIMEDOUT, errorcode
 from operator import attrgetter
-from typing import Final, Protocol, runtime_checkable
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
 from drivers.base import MS, SECOND, BusDone, BusFailed, BusOp, Counters, Fault
 from drivers.machines import BoardDriver
-from drivers.orders import Order
+from drivers.orders import Kinds, Order, routes
 from drivers.readings import Reading
 
 BATCH_US: Final = 500 * MS
@@ -50,6 +50,15 @@ class Nudged(Protocol):
 
 
 @runtime_checkable
+class Ordered(Protocol):
+    """A board that takes orders: those in ``takes`` and no others."""
+
+    takes: ClassVar[Kinds]
+
+    def order(self, order: Order, now_us: int) -> list[Reading]: ...
+
+
+@runtime_checkable
 class Linked(Protocol):
     """A board that is due when another one's outcome says so."""
 
@@ -80,6 +89,11 @@ class BusMachine:
         """Of the batch given out last; a shell that numbers its batches finds late ones by it."""
         self._places = [_Place(board) for board in boards]
         self._linked = [place for place in self._places if isinstance(place.board, Linked)]
+        self._routes = routes(
+            ((place, board), board.takes)
+            for place in self._places
+            if isinstance(board := place.board, Ordered)
+        )
         self._running: _Place | None = None
         self._deadline_us = 0
         self._timeouts: Counter[str] = Counter()
@@ -220,10 +234,14 @@ class BusMachine:
         return self._recover(now_us)
 
     def order(self, order: Order, now_us: int) -> list[Reading]:
-        """Every board hears every order and takes what is its own."""
-        readings = [r for place in self._places for r in place.board.order(order, now_us)]
-        self._touched(*self._places)
+        concerned = self._routes[type(order)]
+        readings = [r for _, board in concerned for r in board.order(order, now_us)]
+        self._touched(*(place for place, _ in concerned))
         return readings
+
+    def takes(self, order: Order) -> bool:
+        """Does it concern a board? From any thread."""
+        return bool(self._routes[type(order)])
 
     def nudge(self, now_us: int) -> None:
         """The expanders' INT line is low."""

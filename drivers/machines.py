@@ -48,7 +48,8 @@ class LineDriver(Protocol):
     def received(self, data: bytes, now_us: int) -> list[LineAction]: ...
 
     def order(self, order: Order, now_us: int) -> list[LineAction]:
-        """Take an order; one that is not for this kind of device is ignored."""
+        """Take an order. One of our devices gets what it names in ``takes``; a vendor's gets every
+        order but acknowledgements of other devices' readings, and ignores what it does not know."""
 
     def advance(self, now_us: int) -> list[LineAction]: ...
 
@@ -68,9 +69,6 @@ class BoardDriver(Protocol):
         """The batch to run now; ``finish`` is called with its outcome before the next plan."""
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]: ...
-
-    def order(self, order: Order, now_us: int) -> list[Reading]:
-        """Take an order; one that is not for this kind of board is ignored."""
 
     def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         """The whole bus is gone (stuck, or its adapter): the board's state is unknown."""

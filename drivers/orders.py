@@ -6,8 +6,9 @@ after a restart, a reconnect or a failed read-back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, TypeVar, get_args
 
 from drivers.readings import Antenna
 
@@ -121,3 +122,18 @@ Order = (
     | AcknowledgeReading
     | ReleaseCredit
 )
+Kinds = frozenset[type[Order]]
+"""Which orders a device takes."""
+EVERY: Final[Kinds] = frozenset(get_args(Order))
+"""What a vendor's driver is offered: only it knows what it takes."""
+
+T = TypeVar("T")
+
+
+def routes(takers: Iterable[tuple[T, Kinds]]) -> Mapping[type[Order], tuple[T, ...]]:
+    """By kind of order whom it concerns, in the order given."""
+    found: dict[type[Order], tuple[T, ...]] = dict.fromkeys(EVERY, ())
+    for taker, kinds in takers:
+        for kind in kinds:
+            found[kind] += (taker,)
+    return found

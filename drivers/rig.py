@@ -19,7 +19,7 @@ from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
 from drivers.line_health import LineHealth
 from drivers.machines import LineAction, LineDriver
-from drivers.orders import Order
+from drivers.orders import EVERY, AcknowledgeReading, Order, routes
 from drivers.readings import Reading
 
 NEVER: Final = 1 << 63
@@ -59,6 +59,9 @@ class Rig:
         self.pins = pins
         self.supply = supply
         self._others = [one for one in (field, pins, supply) if one is not None]
+        takers = ((name, getattr(line, "takes", EVERY)) for name, line in self.lines.items())
+        self._routes = routes(takers)
+        """By kind of order the lines that it concerns."""
         self._health = {n: LineHealth(n, line.counters) for n, line in self.lines.items()}
         self._due = dict.fromkeys(self.lines, NEVER)
         """When each line wants to go on: asked of it when something has happened to it."""
@@ -159,10 +162,13 @@ class Rig:
     # --- orders --------------------------------------------------------------------------------
 
     def order(self, order: Order, now_us: int) -> list[RigAction]:
-        """Every device but those on the bus hears every order and takes what is its own."""
-        out: list[RigAction] = [*self.field.order(order, now_us)]
-        for name, line in self.lines.items():
-            out += self._from_line(name, line.order(order, now_us), now_us)
+        """To the devices that it concerns, but for those on the bus (``bus.order``)."""
+        out: list[RigAction] = []
+        if type(order) in self.field.takes:
+            out += self.field.order(order, now_us)
+        for name in self._routes[type(order)]:
+            if not isinstance(order, AcknowledgeReading) or name == order.device:
+                out += self._from_line(name, self.lines[name].order(order, now_us), now_us)
         return out
 
     def due_us(self) -> dict[str, int]:

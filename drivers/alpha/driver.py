@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.alpha import codec
 from drivers.alpha.codec import Answer, AnswerDecoder
@@ -23,7 +23,7 @@ from drivers.base import (
 )
 from drivers.display import Display
 from drivers.machines import LineAction
-from drivers.orders import Order, ShowSign
+from drivers.orders import Kinds, Order, ShowSign
 from drivers.readings import Reading
 
 STX_PAUSE_US: Final = 100 * MS
@@ -63,6 +63,8 @@ _WAIT_AFTER_US: Final = {
 
 
 class AlphaDriver(Display):
+    takes: ClassVar[Kinds] = frozenset((ShowSign,))
+
     def __init__(
         self,
         name: str,

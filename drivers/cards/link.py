@@ -35,7 +35,7 @@ from drivers.cards.messages import Event, Message, Refusal, Type
 from drivers.cards.report import break_readings, common_reading, epoch_reading, meters_reading
 from drivers.cards.sender import InFlight, Sender
 from drivers.machines import LineAction, Reporter
-from drivers.orders import AcknowledgeReading, LockCards, Order
+from drivers.orders import AcknowledgeReading, Kinds, LockCards, Order
 from drivers.readings import CardEvent, Reading
 
 BEAT_US: Final = 250 * MS
@@ -63,6 +63,7 @@ class CardDriver:
 
     dev: ClassVar[int]
     meters_every_us: ClassVar[int | None] = None
+    takes: ClassVar[Kinds] = frozenset((AcknowledgeReading, LockCards))
 
     def __init__(
         self, name: str, serial: str, firmware: str | None = None, *, durable: Iterable[int] = ()

@@ -15,7 +15,7 @@ from drivers.cards.link import CardDriver
 from drivers.cards.messages import Event, Type
 from drivers.cards.sender import InFlight
 from drivers.machines import LineAction
-from drivers.orders import Order, RequestDeckCheck
+from drivers.orders import Kinds, Order, RequestDeckCheck
 from drivers.readings import CardEvent, PacketRead, Reading, SealedCard
 
 METERS_US: Final = 60 * SECOND
@@ -26,6 +26,7 @@ _DECK_IDS: Final = {name: deck_id for deck_id, name in m.DECKS.items()}
 class ShufflerDriver(CardDriver):
     dev: ClassVar[int] = SHUFFLER
     meters_every_us: ClassVar[int | None] = METERS_US
+    takes: ClassVar[Kinds] = frozenset((*CardDriver.takes, RequestDeckCheck))
 
     def order(self, order: Order, now_us: int) -> list[LineAction]:
         if isinstance(order, RequestDeckCheck):

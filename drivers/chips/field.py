@@ -7,13 +7,14 @@ No single reading ever becomes a fact, and no tag is ever settled on two spots a
 from __future__ import annotations
 
 from collections import Counter
+from typing import ClassVar
 
 from drivers.base import Counters, DeviceState, StateReported
 from drivers.chips.policy import NOT_READ, Policy
 from drivers.chips.spot import Spot
 from drivers.chips.sweep import Sweep
 from drivers.chips.twins import Twins
-from drivers.orders import Order, SweepAntennas, WatchAntennas
+from drivers.orders import Kinds, Order, SweepAntennas, WatchAntennas
 from drivers.readings import (
     Antenna,
     AntennaFailed,
@@ -28,6 +29,8 @@ from drivers.readings import (
 
 
 class ChipField:
+    takes: ClassVar[Kinds] = frozenset((WatchAntennas, SweepAntennas))
+
     def __init__(self, policy: Policy | None = None) -> None:
         self.counters: Counters = Counter()
         self._policy = policy if policy is not None else Policy()

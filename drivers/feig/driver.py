@@ -7,7 +7,7 @@ What is asked in which order is the conversation (``drivers.feig.conversation``)
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.base import (
     MS,
@@ -25,7 +25,7 @@ from drivers.feig.commands import Answer, answer_of, to_bytes
 from drivers.feig.conversation import Ask, Conversation, Rest, Result, Talk
 from drivers.feig.plan import Plan
 from drivers.machines import LineAction
-from drivers.orders import Order, SweepAntennas, WatchAntennas
+from drivers.orders import Kinds, Order, SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, AntennaRead
 
 SILENT_US: Final = 900 * MS
@@ -40,6 +40,7 @@ class FeigReader:
     """A ``LineDriver``."""
 
     settings = LineSettings(38_400, parity="E")
+    takes: ClassVar[Kinds] = frozenset((WatchAntennas, SweepAntennas))
 
     def __init__(self, name: str, serial: str, address: int = 1) -> None:
         if not 0 <= address < 0xFF:

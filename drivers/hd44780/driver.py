@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.base import (
     MS,
@@ -23,7 +23,7 @@ from drivers.base import (
 from drivers.display import BoardDisplay
 from drivers.hd44780 import codec
 from drivers.hd44780.codec import COLUMNS, INIT_STEPS, INIT_WAIT_US, LINES, PIECE, PIECES
-from drivers.orders import Order, ShowPrompt
+from drivers.orders import Kinds, Order, ShowPrompt
 from drivers.readings import Reading
 
 PATROL_EVERY_US: Final = 750 * MS
@@ -79,6 +79,7 @@ class PromptDriver(BoardDisplay):
     no_answer = NO_ANSWER
     lost_with_bus = BUS_LOST
     retry_us = INIT_WAIT_US
+    takes: ClassVar[Kinds] = frozenset((ShowPrompt,))
 
     def __init__(self, name: str, address: int) -> None:
         super().__init__(name, address)

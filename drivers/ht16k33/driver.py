@@ -5,11 +5,11 @@ They only choose what to show; ``display.py`` shows it. Source: docs/protocols/h
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.ht16k33.codec import BRIGHTEST, card_frame, meter_frame
 from drivers.ht16k33.display import Ht16k33Display
-from drivers.orders import Order, ShowMagicCard, ShowMeter
+from drivers.orders import Kinds, Order, ShowMagicCard, ShowMeter
 from drivers.readings import Reading
 
 MODULES: Final = 3
@@ -17,6 +17,8 @@ MODULES: Final = 3
 
 class MeterDriver(Ht16k33Display):
     """One of the meter's three modules; ``index`` is its place from the left, 0 to 2."""
+
+    takes: ClassVar[Kinds] = frozenset((ShowMeter,))
 
     def __init__(self, name: str, address: int, index: int, *, brightness: int = BRIGHTEST) -> None:
         if not 0 <= index < MODULES:
@@ -34,6 +36,8 @@ class MeterDriver(Ht16k33Display):
 
 class MagicCardDriver(Ht16k33Display):
     """The matrix of 8 columns and 16 lines."""
+
+    takes: ClassVar[Kinds] = frozenset((ShowMagicCard,))
 
     def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowMagicCard):

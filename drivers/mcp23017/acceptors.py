@@ -6,7 +6,7 @@ docs/protocols/mcp23017.md sections 6 and 8.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.base import BusDone, BusFailed, BusOp, DeviceState, Fault
 from drivers.debounce import Debouncer
@@ -20,7 +20,7 @@ from drivers.mcp23017.driver import (
     Phase,
     Polled,
 )
-from drivers.orders import AcknowledgeCredit, EnableAcceptors, Order, ReleaseCredit
+from drivers.orders import AcknowledgeCredit, EnableAcceptors, Kinds, Order, ReleaseCredit
 from drivers.readings import Reading, SwitchRead
 
 FIRST_LINE: Final = 8
@@ -54,9 +54,6 @@ class SensorsDriver:
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         return self._take(self._board.finish(outcome, now_us), now_us)
 
-    def order(self, order: Order, now_us: int) -> list[Reading]:  # noqa: ARG002
-        return []
-
     def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)
 
@@ -84,6 +81,7 @@ class SensorsDriver:
 class AcceptorsDriver:
     linked_to = "sensors"
     """Their lines change what the desk wants here."""
+    takes: ClassVar[Kinds] = frozenset((EnableAcceptors, AcknowledgeCredit, ReleaseCredit))
 
     def __init__(self, name: str, address: int, desk: CreditDesk) -> None:
         self.name = name

@@ -12,7 +12,6 @@ from drivers.base import BusDone, BusFailed, BusOp, Fault
 from drivers.debounce import Debouncer, Level
 from drivers.mcp23017.codec import INPUTS
 from drivers.mcp23017.driver import CONFIRM_US, INPUT_PERIOD_US, Expander, Polled
-from drivers.orders import Order
 from drivers.readings import KeyPressed, Reading
 
 KEYS_1: Final = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "ENTER", "CLEAR", "MENU", "UNDO")
@@ -47,9 +46,6 @@ class KeysDriver:
 
     def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
         return self._take(self._board.finish(outcome, now_us), now_us)
-
-    def order(self, order: Order, now_us: int) -> list[Reading]:  # noqa: ARG002
-        return []
 
     def bus_lost(self, why: str, now_us: int) -> list[Reading]:
         return self._take(self._board.lose(why, now_us), now_us)

@@ -6,12 +6,12 @@ docs/protocols/mcp23017.md section 7 and docs/protocols/console.md section 3.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from drivers.base import BusDone, BusFailed, BusOp
 from drivers.mcp23017.codec import OUTPUTS
 from drivers.mcp23017.driver import OUTPUT_PERIOD_US, Expander, Polled
-from drivers.orders import SEATS, Lamp, Order, ShowLamps
+from drivers.orders import SEATS, Kinds, Lamp, Order, ShowLamps
 from drivers.readings import Reading, Shown
 
 NIBBLES: Final[dict[Lamp, int]] = {
@@ -51,6 +51,8 @@ def content_of(order: ShowLamps, seats: tuple[int, ...], *, signals: bool) -> st
 
 class LampsDriver:
     """``seats`` in the order of their nibbles; ``signals``: beacon and buzzer are here too."""
+
+    takes: ClassVar[Kinds] = frozenset((ShowLamps,))
 
     def __init__(
         self, name: str, address: int, seats: tuple[int, ...], *, signals: bool = False

@@ -115,7 +115,7 @@ class Hub:
 
     def order(self, order: Order) -> None:
         self.run(self.rig.order(order, now_us()))
-        if self._bus is not None:
+        if self._bus is not None and self.rig.bus.takes(order):
             self.run(self._bus.order(order))
 
     def challenge(self, line: str, nonce: bytes, digest: bytes) -> None:

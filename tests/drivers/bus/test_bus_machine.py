@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from errno import errorcode
 from itertools import pairwise
+from typing import ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +24,7 @@ from drivers.base import (
 )
 from drivers.bus import BusAction, BusMachine, RecoverBus
 from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
-from drivers.orders import Order, ShowSign
+from drivers.orders import Kinds, Order, ShowPrompt, ShowSign
 from drivers.readings import Reading, Shown
 from tests.drivers.mcp23017.model import Chip
 
@@ -35,6 +36,8 @@ DONE = BusDone((b"\x00",))
 
 class Part:
     """A chip driver that counts; due ``every_us`` after its last batch."""
+
+    takes: ClassVar[Kinds] = frozenset((ShowSign,))
 
     def __init__(self, address: int, every_us: int, *, idle: bool = False) -> None:
         self.name = f"part-{address:02x}"
@@ -291,10 +294,13 @@ def test_an_outcome_with_an_old_number_is_ignored() -> None:
     assert bus.finished(DONE, T + 2 * SECOND, bus.number) == [told]
 
 
-def test_orders_go_to_every_chip_and_nudges_to_those_with_inputs() -> None:
+def test_orders_go_to_whom_they_concern_and_nudges_to_chips_with_inputs() -> None:
     keys, lamps = KeysDriver("keys-1", 0x20, KEYS_1), LampsDriver("lamps-1", 0x24, LAMPS_1)
     bus = BusMachine([keys, lamps, part := Part(0x30, SECOND)])
     assert bus.order(ShowSign("x"), T) == [Shown("part-30", str(ShowSign("x")), T)]
+    assert bus.takes(ShowSign("x"))
+    assert not bus.takes(ShowPrompt(("", "", "", "")))
+    assert bus.order(ShowPrompt(("", "", "", "")), T) == []
     chips = {0x20: Chip(), 0x24: Chip()}
     now = T
     while (batch := bus.next_batch(now)) is not None or now < T + 100 * MS:
