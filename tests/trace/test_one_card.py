@@ -25,3 +25,9 @@ def test_a_card_is_handed_to_the_writer_once_and_synced_once() -> None:
 def test_what_reads_the_journal_takes_no_part_in_writing_it() -> None:
     files = first_card().files
     assert not [f for f in files if f.startswith(("controller/replay/", "controller/evidence/"))]
+
+
+def test_each_order_that_follows_from_a_card_goes_to_one_device() -> None:
+    orders = first_card().orders
+    assert orders
+    assert set(orders.values()) == {1}, orders
