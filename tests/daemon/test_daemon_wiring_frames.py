@@ -106,7 +106,7 @@ async def talk() -> tuple[list[tuple[str, str, bytes]], bytes]:
     heard = asyncio.Event()
     frames: list[tuple[str, str, bytes]] = []
     layout: Any = SimpleNamespace(
-        transport=SimpleNamespace(throttled=""), chips={}, pins={},
+        transport=SimpleNamespace(throttled=""), boards={}, pins={},
         lines=[SimpleNamespace(name="shoe", port=os.ttyname(port))],
     )  # fmt: skip
     rig: Any = OneLine()
