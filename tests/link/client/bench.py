@@ -28,6 +28,9 @@ CHIPS = "uid,value,class,series\nE004010100000001,100,cash,sim\n"
 SHOE, ACCEPTORS = f.Measured("shoe"), f.Measured("acceptors")
 
 
+START_US = 100 * SECOND
+
+
 def files(folder: Path, game: str, layout: str, **changes: Any) -> Path:
     shutil.copy(HERE / "tables" / f"{layout}.toml", folder / "layout.toml")
     (folder / "chips.csv").write_text(CHIPS, "utf-8")
@@ -37,16 +40,23 @@ def files(folder: Path, game: str, layout: str, **changes: Any) -> Path:
     return folder
 
 
+class AtStart(starting.SystemClock):
+    """The table is made when the bench begins, not when the machine was started."""
+
+    def now_us(self) -> int:
+        return START_US
+
+
 class Bench:
     """A writer on a real journal with nobody at its devices, and a clock."""
 
     def __init__(self, folder: Path) -> None:
         config = load_live(folder / "table.toml", starting.KINDS)
-        self.started = starting.compose(config)
+        self.started = starting.compose(config, clock=AtStart())
         self.writer = self.started.writer
         assert self.writer.hearing is not None
         assert self.writer.hearing.limit_us == LIMIT
-        self.now_us = 100 * SECOND
+        self.now_us = START_US
         self.outbox: list[Any] = []
         missing = list(self.started.replayed.missing)
         self.first = self.writer.start(self.started.opened, missing, self.now_us)
