@@ -24,12 +24,15 @@ def sitting() -> Iterator[Sitting]:
         with Sitting(run, game="MBS3") as made:
             made.keeper.start()
             made.until_phase("between rounds")
-            ready = lambda: all(d["state"] == "ready" for d in made.status()["devices"].values())  # noqa: E731
-            made.until(ready, "every device ready")
             yield made
 
 
+def is_ready(sitting: Sitting) -> bool:
+    return all(one["state"] == "ready" for one in sitting.status()["devices"].values())
+
+
 def test_a_session_at_a_serial_console(sitting: Sitting, tmp_path: Path) -> None:
+    sitting.until(lambda: is_ready(sitting), "every device ready")  # another test may restart it
     screen = Screen(sitting, tmp_path)
     screen.until("mbs3 round 0 between rounds[^>]*> ")
     assert "16 of 16 ready" in screen.says("status")
