@@ -242,7 +242,7 @@ def floor() -> str:
 
 
 def architecture() -> str:
-    """The page as it is, with the parts between its marks printed anew."""
+    """The page as it is, with the parts between its marks printed again."""
     text = (Path(ROOT) / "docs/architecture.md").read_text("utf-8")
     trace = first_card()
     files = "".join(f"{at}. `{file}`\n" for at, file in enumerate(trace.files, 1))

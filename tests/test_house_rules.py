@@ -131,7 +131,7 @@ NEVER: dict[str, tuple[str, ...]] = dict.fromkeys(
     ("controller.replay", "controller.evidence", "controller.bundle", "controller.doctor"),
     ("controller.daemon",),
 )
-"""Whoever reads a journal needs no daemon: what it means stands in controller.history."""
+"""A reader of the journal needs no daemon: what it means stands in controller.history."""
 
 
 def python_files(*packages: str) -> Iterator[Path]:

@@ -40,7 +40,7 @@ def make_key() -> TableKey:
 
 
 def key_line() -> str:
-    """The content of a new key file, for whoever creates it with mode 0400."""
+    """The content of a new key file, to be created with mode 0400."""
     return f"{KEY_WORD} {secrets.token_hex(KEY_BYTES)}\n"
 
 

@@ -201,9 +201,9 @@ class Writer:
         return self._released(orders, effects), why
 
     def read_anew(self) -> Released:
-        """Readings were lost: every spot settles anew; cards and credits come again."""
+        """Readings were lost: every spot is read again, and cards and credits come again."""
         orders: list[Order] = []
-        if not self.test.is_on:  # its end reads everything anew
+        if not self.test.is_on:  # its end reads everything again
             watched = [o for o in self.core.orders_now() if isinstance(o, WatchAntennas)]
             orders = [WatchAntennas(frozenset()), *watched]
         return replace(self._released([], []), orders=tuple(orders))

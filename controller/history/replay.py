@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from controller.history.codec import Unhide, no_hidden_card
 from controller.history.entries import ENTRY_KINDS, decode_entry, load
 from controller.history.errors import BodyError, ReplayError, SealError
-from controller.history.gamingday.fold import DAY
+from controller.history.gamingday.fold import DAY, Taken
 from controller.history.memory import Ahead, Body, Memory, from_snapshot, reopen
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards, Sealed
@@ -61,17 +61,8 @@ NO_START: Final = "E-RPL-006"
 UNKNOWN: Final = "E-RPL-007"
 
 
-class Record(Protocol):
-    @property
-    def seq(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def body(self) -> bytes: ...
-    @property
-    def at_ms(self) -> int: ...
-    @property
-    def hash(self) -> bytes: ...
+Record = Taken
+"""A record as a reader of the journal finds it."""
 
 
 @dataclass(frozen=True, slots=True)
