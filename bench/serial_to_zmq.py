@@ -4,7 +4,7 @@
 
 A card device's bytes are written to a pty. In the daemon they go the whole way of the table: port,
 codec, driver, rig, runtime, table core, both records of the journal (sealed, chained, written to a
-file; only ``fdatasync`` is left out), and then ``deliver`` puts the effect on a PUSH socket. The
+file; only ``fdatasync`` is left out), and then the link puts the effect on a PUSH socket. The
 peer is a bare asyncio loop that reads the same bytes from its pty and sends them. Both send to this
 process over loopback TCP. Cards come to one and the other in turn, so that noise hits both alike.
 
@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import tty
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -31,33 +32,27 @@ from typing import Any, Final, Self
 
 import msgspec
 import zmq
-from nacl.secret import SecretBox
 
 import controller.table
 from bench.common import Target, print_ratios, verdict, versions
 from bench.journal import NoSync
-from controller.daemon.compose import SYSTEM_CLOCK
+from controller.daemon.compose import compose
+from controller.daemon.house_options import HouseOptions
+from controller.daemon.inputs import Released
+from controller.daemon.linking import NoLink
 from controller.daemon.runtime import Runtime
-from controller.daemon.writer import Writer
-from controller.demo.croupier import Croupier
-from controller.history.memory import Memory
-from controller.history.sealing import CardSealer, TableKey
-from controller.history.selection.selector import Selector
+from controller.daemon.setup import JournalSetup, TableSetup
+from controller.demo.scripted_dealer import ScriptedDealer
+from controller.history.sealing import TableKey
 from controller.history.snapshot import Opening
-from controller.history.table_log import TableLog
 from controller.rules.cards import DECK
 from controller.rules.engine import effects as fx
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import TableState
-from controller.table.core import TableCore
-from controller.table.spots import SeatMap
-from controller.table.staff import NoRegister
+from controller.table.options import DEFAULTS
 from controller.table.texts import parse_texts
-from drivers.build import build
 from drivers.layout import LineLayout, TableLayout, Transport
-from drivers.transport.clock import now_us
 from hw_sim.devices import cdp
-from record.journal import Journal
 
 SERIAL: Final = "SH-000001"
 BEAT_S: Final = 0.2
@@ -98,41 +93,37 @@ async def bare(port: str, address: str) -> None:
 
 def dealing() -> TableState:
     """Two players have bet and the first card is out."""
-    table = Croupier(open_table(GAME, SETTINGS, date(2026, 1, 1)), [DECK[0]])
+    table = ScriptedDealer(open_table(GAME, SETTINGS, date(2026, 1, 1)), [DECK[0]])
     table.prepare()
     table.bets({1: {"ante": 500}, 3: {"ante": 500}})
     table.deal_one()
     return table.state
 
 
-class Table:
-    """The daemon's own parts around one card device and a journal that is never synced."""
+class Table(NoLink):
+    """The daemon's own parts around one card device and a journal that is never synced. It takes
+    the place of the link."""
 
     def __init__(self, folder: Path, port: str, address: str) -> None:
         self.stands = dealing()
         self.socket = push(address)
-        key = TableKey(bytes(range(32)))
-        self.journal = Journal.open(
-            folder, table="BENCH", now_ms=SYSTEM_CLOCK.wall_ms(), disk=NoSync()
-        )
-        opening = Opening(GAME, SETTINGS, "2026-01-01")
-        self.memory = Memory(self.stands, opening)
-        sealer = CardSealer(key, self.journal.journal_id)
-        table_log = TableLog(self.memory, self.journal, sealer, SYSTEM_CLOCK.wall_ms)
-        texts = parse_texts(TEXTS.read_text("utf-8"))
-        self.core = TableCore(
-            table_log, SeatMap({}), lambda _uid: None, NoRegister(), texts,
-            card_devices=frozenset({"shoe"}), now_us=now_us(),
-        )  # fmt: skip
-        box = SecretBox(key.for_frame("selection seeds", 0))
-        selector = Selector(self.journal.journal_id, os.urandom, box.encrypt, box.decrypt)
         line = LineLayout("shoe", "cdp-shoe", port, SERIAL)
-        layout = TableLayout("BENCH", 7, Transport(), (line,), {}, {})
-        writer = Writer(self.core, table_log, self.journal, selector)
-        self.runtime = Runtime(writer, build(layout), layout, deliver=self.deliver)
+        setup = TableSetup(
+            name="BENCH",
+            opening=Opening(GAME, SETTINGS, "2026-01-01"),
+            layout=TableLayout("BENCH", 7, Transport(), (line,), {}, {}),
+            journal=JournalSetup(path=folder),
+            key=TableKey(bytes(range(32))),
+            find=lambda _uid: None,
+            choices=HouseOptions(parse_texts(TEXTS.read_text("utf-8")), DEFAULTS),
+        )
+        table = replace(compose(setup, NoSync()), link=self)
+        self.journal, self.memory = table.journal, table.writer.table_log.memory
+        self.memory.state = self.stands
+        self.runtime = Runtime(table)
 
-    def deliver(self, effects: tuple[object, ...]) -> None:
-        for effect in effects:
+    def released(self, released: Released) -> None:
+        for effect in released.effects:
             if isinstance(effect, fx.ShowDealtCard):
                 told = {"seq": self.journal.next_seq, "seat": effect.seat, "card": str(effect.card)}
                 self.socket.send(msgspec.json.encode(told), zmq.NOBLOCK)
@@ -143,7 +134,7 @@ class Table:
 async def daemon(port: str, address: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         table = Table(Path(name), port, address)
-        await table.runtime.run({"bench": True}, [], lambda: None)
+        await table.runtime.run(lambda: None)
 
 
 # --- the device, and the other end of ZeroMQ ---------------------------------------------------

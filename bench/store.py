@@ -26,7 +26,7 @@ from msgspec.structs import replace
 from bench.common import Target, interleaved, print_ratios, verdict, versions
 from link.rows import Group
 from link.store import tables as t
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.plan import CommitPlan, plan
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
@@ -47,7 +47,7 @@ class Bench:
         self.events, self.group, self.tables = events // group * group, group, tables
         self.cpu_us: dict[str, list[float]] = {}
 
-    def begin(self, store: SqlStore) -> list[Group]:
+    def begin(self, store: Store) -> list[Group]:
         store.migrate(at_ms=1)
         epoch = store.lead("bench", 60_000)
         assert epoch is not None
@@ -67,7 +67,7 @@ class Bench:
         self.cpu_us.setdefault(name, []).append((process_time() - cpu) * 1e6 / self.events)
         return self.events / (perf_counter() - start)
 
-    def committed(self, name: str, opened: Callable[[], SqlStore]) -> float:
+    def committed(self, name: str, opened: Callable[[], Store]) -> float:
         with closing(opened()) as store:
             groups = self.begin(store)
 
@@ -77,7 +77,7 @@ class Bench:
 
             return self.timed(name, act)
 
-    def same_statements(self, name: str, opened: Callable[[], SqlStore]) -> float:
+    def same_statements(self, name: str, opened: Callable[[], Store]) -> float:
         with closing(opened()) as store:
             plans = list(laid_out(store, self.begin(store)))
 
@@ -88,7 +88,7 @@ class Bench:
 
             return self.timed(name, act)
 
-    def events_alone(self, name: str, opened: Callable[[], SqlStore], floor: Floor) -> float:
+    def events_alone(self, name: str, opened: Callable[[], Store], floor: Floor) -> float:
         with closing(opened()) as store:
             rows = [made.rows["events"] for made in laid_out(store, self.begin(store))]
 
@@ -99,7 +99,7 @@ class Bench:
         return self.timed(name, act)
 
 
-def laid_out(store: SqlStore, groups: list[Group]) -> Iterator[CommitPlan]:
+def laid_out(store: Store, groups: list[Group]) -> Iterator[CommitPlan]:
     known = store.know()
     for one in groups:
         made = plan(store.place, one, known)
@@ -124,7 +124,7 @@ def sqlite_floor(path: Path) -> Floor:
 def on_sqlite(bench: Bench, repeats: int, folder: Path) -> int:
     number = iter(range(10**6))
 
-    def opened(flush: bool) -> SqlStore:
+    def opened(flush: bool) -> Store:
         return SqliteStore(folder / f"{next(number)}.db", create=True, flush=flush)
 
     quick, durable = partial(opened, False), partial(opened, True)
@@ -155,7 +155,7 @@ def on_postgres(bench: Bench, repeats: int) -> None:
     server.start()
     number = iter(range(10**6))
 
-    def opened() -> SqlStore:
+    def opened() -> Store:
         return PostgresStore(server.create(f"b{next(number)}"))
 
     try:

@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "jackpot": ("link.commands.jackpot", "list, verify, approve, reject, pay jackpots"),
     "evidence": ("controller.commands.evidence", "collect the proof of one jackpot in one folder"),
     "report": ("link.commands.report", "reports of the link server by gaming day"),
+    "web": ("web.main", "the floor and the tables in a browser"),
     "sim": ("hw_sim.main", "the hardware simulator: a table's devices, people and faults"),
     "demo": ("controller.commands.demo", "rounds of the five games, narrated; demo floor: live"),
 }
@@ -55,7 +56,7 @@ examples:
   underfelt bundle --config table.toml
   underfelt sim --scenario mbs3-plain
   underfelt demo --game RICO --seed 7
-  underfelt demo floor                 a link server and three tables, live
+  underfelt demo floor                 link server, tables and pages, live
 """
 
 

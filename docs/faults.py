@@ -43,7 +43,7 @@ def codes_in(cell: str) -> list[str]:
 
 def written() -> Iterator[Fault]:
     """Every table row that begins with codes and says what to do, as it is written."""
-    for folder in ("protocols", "operations"):
+    for folder in ("protocols", "operations", "rules"):
         for page in sorted((DOCS / folder).glob("*.md")):
             if page.name == "faults.md":
                 continue

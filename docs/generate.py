@@ -5,10 +5,11 @@ A test fails when a page is not what the code says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from textwrap import fill
+from typing import Final
 
 from controller.commands.demo import play
 from controller.demo.narrator import Narrator
@@ -23,11 +24,12 @@ from docs import menu_page
 from docs.faults import catalogue, faults_page
 from docs.link_schema import link_schema
 from docs.manual import completion, manual
-from docs.package_map import picture
+from docs.package_map import picture, purposes
 from docs.picture import terminal
 from docs.shell_verbs import shell_page
 from tests.conformance.clauses import ROOT, load_clauses, load_pending, marked_tests
 from tests.trace.card import first_card
+from web.routes import api_document
 
 NOTE = "<!-- Printed from the code by `make docs`; do not edit. -->\n\n"
 
@@ -235,12 +237,6 @@ def settled_round() -> str:
     return terminal("underfelt demo --game MBS3", "".join(told).strip("\n").split("\n"))
 
 
-def floor() -> str:
-    """The demonstration floor, from a screen that was captured."""
-    text = (Path(ROOT) / "docs/floor.txt").read_text("utf-8")
-    return terminal("make demo", text.rstrip("\n").split("\n"))
-
-
 def architecture() -> str:
     """The page as it is, with the parts between its marks printed again."""
     text = (Path(ROOT) / "docs/architecture.md").read_text("utf-8")
@@ -251,35 +247,60 @@ def architecture() -> str:
         "files, from the bytes of the frame to the last order.\n`step`, the encoding, the append, "
         "the sync and the hand-over to the writer each happen once\n(`tests/trace/`).\n\n"
     )
-    mark = "<!-- {} of the card's path, printed by `make docs` -->\n"
+    text = _between(text, "the packages", purposes())
+    return _between(text, "the card's path", f"{said}{files}")
+
+
+def _between(text: str, name: str, inside: str) -> str:
+    """The page with ``inside`` between its marks of this name."""
+    mark = f"<!-- {{}} of {name}, printed by `make docs` -->\n"
     begin, end = mark.format("begin"), mark.format("end")
     head, _, rest = text.partition(begin)
-    return f"{head}{begin}\n{said}{files}\n{end}{rest.partition(end)[2]}"
+    return f"{head}{begin}\n{inside}\n{end}{rest.partition(end)[2]}"
 
 
-@cache
-def pages() -> dict[str, str]:
-    return {
-        "docs/conformance.md": conformance(),
-        "docs/rules/phases.md": phases(),
-        "docs/rules/menu.md": menu(),
-        "docs/rules/events.md": event_clauses(),
-        "docs/rules/settings.md": settings(),
-        "docs/settled-round.svg": settled_round(),
-        "docs/floor.svg": floor(),
-        "docs/packages.svg": picture(),
-        "docs/architecture.md": architecture(),
-        "docs/protocols/link.schema.json": link_schema(),
-        "docs/operations/shell.md": shell_page(),
-        "docs/protocols/faults.md": faults_page(),
-        "controller/faults/faults.toml": catalogue(),
-        "docs/completion/underfelt.bash": completion(),
-        **{f"docs/man/{name}": text for name, text in manual().items()},
-    }
+def clauses() -> str:
+    """What each clause says, for the pages in the browser."""
+    text = "# Printed from docs/rules/clauses.csv by `make docs`; do not edit.\n\n[clauses]\n"
+    for one in load_clauses():
+        said = json.dumps(one.paraphrase, ensure_ascii=False)
+        text += f"{json.dumps(one.id, ensure_ascii=False)} = {said}\n"
+    return text
+
+
+def web_api() -> str:
+    """The OpenAPI document of the web process."""
+    return json.dumps(api_document(), indent=1) + "\n"
+
+
+PRINTED: Final[dict[str, Callable[[], str]]] = {
+    "docs/conformance.md": conformance,
+    "docs/rules/phases.md": phases,
+    "docs/rules/menu.md": menu,
+    "docs/rules/events.md": event_clauses,
+    "docs/rules/settings.md": settings,
+    "docs/settled-round.svg": settled_round,
+    "docs/packages.svg": picture,
+    "docs/architecture.md": architecture,
+    "docs/protocols/link.schema.json": link_schema,
+    "docs/operations/shell.md": shell_page,
+    "docs/protocols/faults.md": faults_page,
+    "controller/faults/faults.toml": catalogue,
+    "web/clauses.toml": clauses,
+    "web/codes.toml": catalogue,
+    "docs/protocols/web.openapi.json": web_api,
+    "docs/completion/underfelt.bash": completion,
+}
+"""Beside these there are the manual pages, one for each command."""
+
+
+def manual_pages() -> dict[str, str]:
+    return {f"docs/man/{name}": text for name, text in manual().items()}
 
 
 def main() -> None:
-    for path, text in pages().items():
+    made = {path: print_page() for path, print_page in PRINTED.items()} | manual_pages()
+    for path, text in made.items():
         target = Path(ROOT) / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from inspect import cleandoc
 from typing import Any
 
 import msgspec
 
-from record.link.messages import VERSION, FromServer, FromTable, Meters
+from record.kit.schemas import unindented
+from record.link.messages import VERSION, FromServer, FromTable, Hit, Meters
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def link_schema() -> str:
-    unions: tuple[Any, ...] = (FromTable, FromServer, Meters)
-    (table, server, meters), parts = msgspec.json.schema_components(
+    unions: tuple[Any, ...] = (FromTable, FromServer, Meters, Hit)
+    (table, server, meters, hit), parts = msgspec.json.schema_components(
         unions, ref_template="#/$defs/{name}"
     )
     schema = {
@@ -26,18 +26,9 @@ def link_schema() -> str:
             {"$ref": "#/$defs/FromTable"},
             {"$ref": "#/$defs/FromServer"},
             {"$ref": "#/$defs/Meters"},
+            {"$ref": "#/$defs/Hit"},
         ],
         "$defs": {"FromTable": table, "FromServer": server, **parts},
     }
-    assert meters == {"$ref": "#/$defs/Meters"}
-    return json.dumps(_plain(schema), indent=2) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    """Docstrings without their indentation, which Python strips by itself from 3.13 on."""
-    if isinstance(value, dict):
-        return {
-            key: cleandoc(part) if key == "description" and isinstance(part, str) else _plain(part)
-            for key, part in value.items()
-        }
-    return [_plain(part) for part in value] if isinstance(value, list) else value
+    assert (meters, hit) == ({"$ref": "#/$defs/Meters"}, {"$ref": "#/$defs/Hit"})
+    return json.dumps(unindented(schema), indent=2) + "\n"

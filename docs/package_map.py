@@ -1,4 +1,4 @@
-"""The packages and who imports whom: layered from top to bottom, drawn as a picture.
+"""The packages: what each is for, and who imports whom, layered from top to bottom as a picture.
 
 A package stands one layer above the highest of those that it imports. If two import each other
 there is no such order, and the picture is refused.
@@ -7,18 +7,48 @@ there is no such order, and the picture is refused.
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
+from textwrap import fill
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-TOPS: Final = ("controller", "drivers", "hw_sim", "link", "record")
+TOPS: Final = ("controller", "drivers", "hw_sim", "link", "record", "web")
 SPLIT: Final = ("controller", "link", "record")
 """Shown by their folders; the others whole."""
 LAYERED: Final = ("controller.shell.desk", "controller.shell.testing")
 """Folders of a package that stand on a layer of their own: the shell has a side in the daemon."""
 WIDE, HIGH, GAP, ROW, MARGIN = 152, 30, 16, 74, 20
+
+
+def purposes() -> str:
+    """A list of all packages, each with the first sentence of what it says of itself."""
+    lines = ""
+    for top in TOPS:
+        for path in sorted((ROOT / top).rglob("__init__.py")):
+            if (said := ast.get_docstring(ast.parse(path.read_text("utf-8")))) is None:
+                continue
+            folder = path.parent.relative_to(ROOT)
+            if "vendor" in folder.parts:
+                continue
+            depth = len(folder.parts) - 1
+            sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])|\n\n", said)[0].replace("``", "`")
+            first = " ".join(sentence.split())
+            name = folder.name if depth else folder.as_posix()
+            lines += (
+                fill(
+                    f"* `{name}/`: {first.rstrip('.')}",
+                    100,
+                    initial_indent="  " * depth,
+                    subsequent_indent="  " * (depth + 1),
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                + "\n"
+            )
+    return lines
 
 
 class GoesRound(ValueError):

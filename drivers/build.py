@@ -8,20 +8,19 @@ from typing import Final
 
 from drivers.alpha.driver import AlphaDriver
 from drivers.bus import BusMachine
-from drivers.cards.shoe import ShoeDriver
-from drivers.cards.shuffler import ShufflerDriver
+from drivers.cards.devices import ShoeDriver, ShufflerDriver
 from drivers.chips.field import ChipField
 from drivers.contained import Contained, MakeLine
 from drivers.feig.driver import FeigReader
 from drivers.gpio.driver import PINS, PinsDriver, SupplyDriver
 from drivers.hd44780.driver import PromptDriver
 from drivers.ht16k33.driver import MagicCardDriver, MeterDriver
-from drivers.layout import OUR_KINDS, LineLayout, TableLayout
-from drivers.machines import BoardDriver, LineDriver
+from drivers.layout import OUR_KINDS, TableLayout
+from drivers.machines import BoardDriver
 from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver
-from drivers.mcp23017.desk import CreditDesk
+from drivers.mcp23017.handshakes import CreditHandshakes
 from drivers.mcp23017.keys import KEYS_1, KEYS_2, KeysDriver
-from drivers.mcp23017.lamps import LampsDriver
+from drivers.mcp23017.lamps import LAMPS_1, LAMPS_2, LampsDriver
 from drivers.rig import Rig
 
 GROUP: Final = "underfelt.drivers"
@@ -52,7 +51,7 @@ def build(layout: TableLayout, vendors: Mapping[str, LoadMaker] | None = None) -
 
 
 def _boards(addresses: Mapping[str, int]) -> list[BoardDriver]:
-    desk = CreditDesk("acceptors")
+    handshakes = CreditHandshakes("acceptors")
     boards: list[BoardDriver] = []
     for name, address in addresses.items():
         match name:
@@ -60,13 +59,13 @@ def _boards(addresses: Mapping[str, int]) -> list[BoardDriver]:
                 caps = KEYS_1 if name == "keys-1" else KEYS_2
                 boards.append(KeysDriver(name, address, caps))
             case "sensors":
-                boards.append(SensorsDriver(name, address, desk))
+                boards.append(SensorsDriver(name, address, handshakes))
             case "acceptors":
-                boards.append(AcceptorsDriver(name, address, desk))
+                boards.append(AcceptorsDriver(name, address, handshakes))
             case "lamps-1":
-                boards.append(LampsDriver(name, address, (1, 2, 3, 4)))
+                boards.append(LampsDriver(name, address, LAMPS_1))
             case "lamps-2":
-                boards.append(LampsDriver(name, address, (5, 6, 7), signals=True))
+                boards.append(LampsDriver(name, address, LAMPS_2, signals=True))
             case "prompt":
                 boards.append(PromptDriver(name, address))
             case "magic":
@@ -76,26 +75,10 @@ def _boards(addresses: Mapping[str, int]) -> list[BoardDriver]:
     return boards
 
 
-def _feig(line: LineLayout) -> LineDriver:
-    return FeigReader(line.name, line.serial, line.address)
-
-
-def _shoe(line: LineLayout) -> LineDriver:
-    return ShoeDriver(line.name, line.serial, line.firmware or None)
-
-
-def _shuffler(line: LineLayout) -> LineDriver:
-    return ShufflerDriver(line.name, line.serial, line.firmware or None)
-
-
-def _alpha(line: LineLayout) -> LineDriver:
-    return AlphaDriver(line.name)
-
-
 _OURS: Final[Mapping[str, MakeLine]] = {
-    "feig": _feig,
-    "cdp-shoe": _shoe,
-    "cdp-shuffler": _shuffler,
-    "alpha": _alpha,
+    "feig": lambda line: FeigReader(line.name, line.serial, line.address),
+    "cdp-shoe": lambda line: ShoeDriver(line.name, line.serial, line.firmware or None),
+    "cdp-shuffler": lambda line: ShufflerDriver(line.name, line.serial, line.firmware or None),
+    "alpha": lambda line: AlphaDriver(line.name),
 }
 assert frozenset(_OURS) == OUR_KINDS

@@ -24,7 +24,7 @@ class Level:
 
 
 class Debouncer:
-    """Pins as bits of an integer; ``sample`` returns what counts anew, lowest bit first."""
+    """Pins as bits of an integer; ``sample`` returns the levels that changed, lowest bit first."""
 
     def __init__(self, pins: int, apart_us: int = APART_US) -> None:
         self._pins = tuple(bit for bit in range(pins.bit_length()) if pins >> bit & 1)

@@ -31,7 +31,13 @@ class Display:
         return self._reporter.state
 
     def _confirm(
-        self, content: str, fault: Fault | None, now_us: int, *, ordered: bool = True
+        self,
+        content: str,
+        fault: Fault | None,
+        now_us: int,
+        *,
+        ordered: bool = True,
+        memory: bytes = b"",
     ) -> list[Reading]:
         """The display holds this content; ``fault`` is what is wrong with the order for it."""
         self._mismatches = 0
@@ -41,7 +47,7 @@ class Display:
             self._confirmed = content
             if ordered:
                 self.counters["confirmed"] += 1
-                out.append(Shown(self.name, content, now_us))
+                out.append(Shown(self.name, content, now_us, memory))
         return out
 
     def _doubt(self) -> None:

@@ -36,7 +36,7 @@ MUCH_NOISE: Final = 64
 
 
 class LineHealth:
-    """One line; what it is given is what happens to the line, what it returns is told."""
+    """One line: it takes what happens to the line and returns what to report."""
 
     def __init__(self, name: str, counters: Counters) -> None:
         self._name = name

@@ -101,7 +101,7 @@ class ReleaseCredit:
 
 @dataclass(frozen=True, slots=True)
 class AcknowledgeReading:
-    """The reading with this key is on disk: its device may be told so and go on."""
+    """The reading with this key is on disk: its device may be told so and send the next."""
 
     device: str
     key: int

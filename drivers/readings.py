@@ -6,7 +6,7 @@ cannot be serialised by accident; only the table's mapping layer takes the code 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NewType, NoReturn
 
 from drivers.base import DeviceIdentified, StateReported
@@ -245,6 +245,8 @@ class Shown:
     device: str
     content: str
     at_us: int
+    memory: bytes = field(default=b"", compare=False)
+    """The bytes that were read back, where the display is a board with memory."""
 
 
 @dataclass(frozen=True, slots=True)

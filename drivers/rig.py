@@ -14,7 +14,7 @@ from typing import Final
 
 from drivers.base import Counters, Fault, Reopen, StateReported, Write
 from drivers.bus import BusMachine
-from drivers.cards.link import CardDriver
+from drivers.cards.driver import CardDriver
 from drivers.chips.field import ChipField
 from drivers.gpio.driver import PinsDriver, SupplyDriver
 from drivers.line_health import LineHealth
@@ -64,7 +64,7 @@ class Rig:
         """By kind of order the lines that it concerns."""
         self._health = {n: LineHealth(n, line.counters) for n, line in self.lines.items()}
         self._due = dict.fromkeys(self.lines, NEVER)
-        """When each line wants to go on: asked of it when something has happened to it."""
+        """When each line wants to run next; updated when something has happened to it."""
         self._ran_us = dict.fromkeys(self.lines, 0)
         """When something last happened to each line."""
         for name in self.lines:
@@ -80,7 +80,7 @@ class Rig:
         return None if wake == NEVER else wake
 
     def advance(self, now_us: int) -> list[RigAction]:
-        """Let every machine whose time has come go on."""
+        """Run every machine that is due."""
         out: list[RigAction] = []
         for name, due_us in self._due.items():
             if due_us <= now_us:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
+from hw_sim.devices.card_device import CardDevice
 from hw_sim.devices.hd44780 import Hd44780
 from hw_sim.devices.ht16k33 import Ht16k33
 from hw_sim.devices.keys import KEYS
@@ -31,6 +32,8 @@ class Cabling(Protocol):
     def swap(self, one: Line, other: Line) -> None: ...
 
     def stick(self, line: Line, *, on: bool) -> None: ...
+
+    def link(self, *, on: bool) -> None: ...
 
 
 Verb = Callable[["Faults", list[str]], None]
@@ -71,7 +74,7 @@ class Faults:
     def line(self, name: str) -> Line:
         return self.table.lines[name]
 
-    def board_faults(self, name: str) -> int:
+    def address_of(self, name: str) -> int:
         return self.table.layout.boards[name]
 
     def pin(self, name: str) -> int:
@@ -123,7 +126,7 @@ Check = Callable[[Faults, str, str], str]
 """Empty if the word (after the one before it) will do, else what would."""
 KINDS: Final[dict[str, Check]] = {
     "line": lambda f, word, _: _one_of("line", f.table.lines, word),
-    "chip": lambda f, word, _: _one_of("chip", f.table.layout.boards, word),
+    "board": lambda f, word, _: _one_of("board", f.table.layout.boards, word),
     "pin": lambda f, word, _: _one_of("pin", f.table.layout.pins, word),
     "key": lambda _f, word, _: _one_of("key", KEYS, word),
     "seat": _whole(0, SEATS),
@@ -139,6 +142,8 @@ KINDS: Final[dict[str, Check]] = {
     "off": _words("off", "on", "0", "1"),
     "open": _words("open"),
     "closed": _words("closed"),
+    "cut": _words("cut"),
+    "back": _words("back"),
 }
 """What the arguments of VERBS may be."""
 
@@ -174,6 +179,10 @@ def _swap(f: Faults, a: list[str]) -> None:
 
 def _stick(f: Faults, a: list[str]) -> None:
     f.cabling.stick(f.line(a[0]), on=_on(a, 1))
+
+
+def _link(f: Faults, a: list[str]) -> None:
+    f.cabling.link(on=a[0] == "back")
 
 
 def _flip(f: Faults, a: list[str]) -> None:
@@ -233,16 +242,16 @@ FOR_EVER: Final = 1 << 60
 
 
 def _nak(f: Faults, a: list[str]) -> None:
-    faults = f.table.bus.faults[f.board_faults(a[0])]
+    faults = f.table.bus.faults[f.address_of(a[0])]
     faults.nak_next = 0 if not _on(a, 1) else _number(a, 1, FOR_EVER)
 
 
 def _stale(f: Faults, a: list[str]) -> None:
-    f.table.bus.faults[f.board_faults(a[0])].stale_next = _number(a, 1, 1)
+    f.table.bus.faults[f.address_of(a[0])].stale_next = _number(a, 1, 1)
 
 
 def _brownout(f: Faults, a: list[str]) -> None:
-    address = f.board_faults(a[0])
+    address = f.address_of(a[0])
     if a[0] == "acceptors" and f.table.acceptors is not None:
         f.table.acceptors.power_up()  # one supply: the acceptors restart with their board
     else:
@@ -250,7 +259,7 @@ def _brownout(f: Faults, a: list[str]) -> None:
 
 
 def _absent(f: Faults, a: list[str]) -> None:
-    f.table.bus.faults[f.board_faults(a[0])].absent = _on(a, 1)
+    f.table.bus.faults[f.address_of(a[0])].absent = _on(a, 1)
 
 
 def _stuck(f: Faults, a: list[str]) -> None:
@@ -258,7 +267,7 @@ def _stuck(f: Faults, a: list[str]) -> None:
 
 
 def _display(f: Faults, name: str) -> Ht16k33 | Hd44780:
-    board = f.table.bus.boards[f.board_faults(name)]
+    board = f.table.bus.boards[f.address_of(name)]
     if not isinstance(board, Ht16k33 | Hd44780):
         raise FaultError(f"{name!r}: not a display")
     return board
@@ -334,7 +343,7 @@ def _heldkey(f: Faults, a: list[str]) -> None:
 # --- cards -------------------------------------------------------------------------------------
 
 
-def _card_device(f: Faults) -> object:
+def _card_device(f: Faults) -> CardDevice:
     device = f.table.shoe or f.table.shuffler
     if device is None:
         raise FaultError("this table has no card device")
@@ -343,14 +352,14 @@ def _card_device(f: Faults) -> object:
 
 def _next_read(kind: str) -> Verb:
     def verb(f: Faults, _a: list[str]) -> None:
-        _card_device(f).next_read = kind  # type: ignore[attr-defined]
+        _card_device(f).next_read = kind
 
     return verb
 
 
 def _mistake(f: Faults, a: list[str]) -> None:
     """The reader takes one card for another."""
-    mistaken = _card_device(f).mistaken  # type: ignore[attr-defined]
+    mistaken = _card_device(f).mistaken
     card, read = card_byte(a[0]), card_byte(a[1])
     if _on(a, 2):
         mistaken[card] = read
@@ -374,11 +383,11 @@ def _pushback(f: Faults, _a: list[str]) -> None:
 
 
 def _jam(f: Faults, a: list[str]) -> None:
-    _card_device(f).jam(_on(a, 0))  # type: ignore[attr-defined]
+    _card_device(f).jam(_on(a, 0))
 
 
 def _lid(f: Faults, a: list[str]) -> None:
-    _card_device(f).lid(a[0] == "open")  # type: ignore[attr-defined]
+    _card_device(f).lid(a[0] == "open")
 
 
 VERBS: Final[dict[str, tuple[str, Verb]]] = {
@@ -387,6 +396,7 @@ VERBS: Final[dict[str, tuple[str, Verb]]] = {
     "rename": ("line", _rename),
     "swap": ("line line", _swap),
     "stick": ("line [off]", _stick),
+    "link": ("cut/back", _link),
     "flip": ("line rate", _flip),
     "lose": ("line rate", _lose),
     "insert": ("line rate", _insert),
@@ -398,13 +408,13 @@ VERBS: Final[dict[str, tuple[str, Verb]]] = {
     "reboot": ("line", _reboot),
     "backwards": ("line [count]", _backwards),
     "firmware": ("line [off]", _firmware),
-    "nak": ("chip [count/off]", _nak),
-    "stale": ("chip [count]", _stale),
-    "brownout": ("chip", _brownout),
-    "absent": ("chip [off]", _absent),
+    "nak": ("board [count/off]", _nak),
+    "stale": ("board [count]", _stale),
+    "brownout": ("board", _brownout),
+    "absent": ("board [off]", _absent),
     "stuck": ("[off]", _stuck),
-    "dead": ("chip [off]", _dead),
-    "dark": ("chip [off]", _dark),
+    "dead": ("board [off]", _dead),
+    "dark": ("board [off]", _dark),
     "edges": ("pin [off]", _edges),
     "bounce": ("pin level [edges]", _bounce),
     "pin": ("pin level", _pin),

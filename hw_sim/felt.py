@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hw_sim.clock import MS, Clock
+from hw_sim.scenario import card_name
 
 VALUES: Final = (100, 500, 1_000, 2_500, 10_000, 50_000, 100_000)
 """Minor units; a table's rack has chips of these values, and vouchers of 10.00."""
@@ -82,7 +83,7 @@ class Rack:
         """A stack of so many equal chips."""
         stack = self._free[cents, "cash"]
         if len(stack) < count:
-            raise ValueError(f"{len(stack)} chips of {cents} cents left, {count} wanted")
+            raise ValueError(f"chips of {cents} cents: {len(stack)} left, {count} wanted")
         return [stack.pop() for _ in range(count)]
 
     def put(self, chips: Iterable[Chip]) -> None:
@@ -102,6 +103,8 @@ class Felt:
     """Antennas that lie under another spot than the layout says."""
     hands: dict[int, list[int]] = field(default_factory=dict)
     """Card codes lying at a seat; seat 0 is the dealer."""
+    open_hands: set[int] = field(default_factory=set)
+    """Seats whose cards lie face up; 0 is the dealer."""
     copied: dict[tuple[int, str], bytes] = field(default_factory=dict)
     """A second chip with the same tag, on another spot: a copy."""
 
@@ -133,3 +136,11 @@ class Felt:
 
     def clear_cards(self) -> None:
         self.hands.clear()
+        self.open_hands.clear()
+
+    def shown(self) -> dict[str, list[str]]:
+        """Cards by seat as a person sees them: those face down as ``??``."""
+        return {
+            str(seat): [card_name(card) if seat in self.open_hands else "??" for card in hand]
+            for seat, hand in self.hands.items()
+        }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -23,12 +23,14 @@ STEP_S: Final = 1_800
 """Longest step that is waited for; every step ends earlier by itself."""
 CONNECTIONS: Final = 32
 JSON: Final = "application/json"
-Answer = tuple[int, dict[str, Any]]
-Handle = Callable[[str, str, dict[str, Any]], Awaitable[Answer]]
+Body = Mapping[str, object]
+"""A JSON object; what is in it is checked by the one who reads it."""
+Answer = tuple[int, Body]
+Handle = Callable[[str, str, Body], Awaitable[Answer]]
 """(method, path, body) to (status, answer)."""
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not looked at any further: its answer."""
 
     def __init__(self, status: int, why: str) -> None:
@@ -94,21 +96,21 @@ class ControlServer:
     def serve(self, request: BaseHTTPRequestHandler, *, with_body: bool) -> None:
         try:
             self._check_source(request)
-            body = _body(request) if with_body else {}
+            body: Body = _body(request) if with_body else {}
             answer = self._ask(request.command, request.path, body)
-        except Refused as refused:
+        except RequestRefused as refused:
             answer = refused.answer
             request.close_connection = True
         _reply(request, answer)
 
-    def _ask(self, method: str, path: str, body: dict[str, Any]) -> Answer:
+    def _ask(self, method: str, path: str, body: Body) -> Answer:
         async def handled() -> Answer:
             return await self._handle(method, path, body)
 
         try:
             return asyncio.run_coroutine_threadsafe(handled(), self._loop).result(STEP_S)
         except (CancelledError, RuntimeError, TimeoutError):
-            raise Refused(503, "the simulator has stopped") from None
+            raise RequestRefused(503, "the simulator has stopped") from None
 
     def _check_source(self, request: BaseHTTPRequestHandler) -> None:
         """A page of another site must not reach the table: neither directly nor by a name of its
@@ -116,33 +118,33 @@ class ControlServer:
         ours = [f"127.0.0.1:{self._port}", f"localhost:{self._port}"]
         hosts = request.headers.get_all("Host") or []
         if len(hosts) != 1 or hosts[0].strip().lower() not in ours:
-            raise Refused(421, f"Host {hosts!r}: expected {' or '.join(ours)}")
+            raise RequestRefused(421, f"Host {hosts!r}: expected {' or '.join(ours)}")
         for origin in request.headers.get_all("Origin") or []:
             if origin.strip().lower() not in [f"http://{host}" for host in ours]:
-                raise Refused(403, f"Origin {origin!r}: expected none, or http://{ours[0]}")
+                raise RequestRefused(403, f"Origin {origin!r}: expected none, or http://{ours[0]}")
 
 
-def _body(request: BaseHTTPRequestHandler) -> dict[str, Any]:
+def _body(request: BaseHTTPRequestHandler) -> Body:
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind != JSON:
-        raise Refused(415, f"Content-Type {kind!r}: expected {JSON}")
+        raise RequestRefused(415, f"Content-Type {kind!r}: expected {JSON}")
     if request.headers.get("Transfer-Encoding"):
-        raise Refused(411, "Transfer-Encoding: expected a Content-Length instead")
+        raise RequestRefused(411, "Transfer-Encoding: expected a Content-Length instead")
     lengths = request.headers.get_all("Content-Length") or []
     if len(lengths) != 1 or not lengths[0].isdecimal() or not lengths[0].isascii():
-        raise Refused(411, f"Content-Length {lengths!r}: expected one, a number of bytes")
+        raise RequestRefused(411, f"Content-Length {lengths!r}: expected one, a number of bytes")
     if len(lengths[0]) > 9 or int(lengths[0]) > MAX_BODY:
-        raise Refused(413, f"Content-Length {lengths[0][:20]}: at most {MAX_BODY}")
+        raise RequestRefused(413, f"Content-Length {lengths[0][:20]}: at most {MAX_BODY}")
     try:
         data = request.rfile.read(int(lengths[0]))
     except TimeoutError:
-        raise Refused(408, f"the body did not come within {SLOW_S} s") from None
+        raise RequestRefused(408, f"the body did not come within {SLOW_S} s") from None
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is not JSON") from None
+        raise RequestRefused(400, "the body is not JSON") from None
     if not isinstance(body, dict):
-        raise Refused(400, "the body is not a JSON object")
+        raise RequestRefused(400, "the body is not a JSON object")
     return body
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,10 @@ PINS: Final = ("supervisor_key", "door", "power_fail", "expander_int")
 TABLE_KEYS: Final = ("name", "seats")
 LINE_KEYS: Final = ("name", "kind", "port", "serial", "address", "antennas", "firmware")
 TRANSPORT_KEYS: Final = ("bus", "bus_argument", "pin_factory", "pin_argument", "throttled")
+
+
+Wrong = Callable[[str, object, str], None]
+"""Notes a problem: the key, its value, and what was expected."""
 
 
 class LayoutError(ValueError):
@@ -104,7 +109,7 @@ def read(document: dict[str, Any], source: str) -> Layout:
 
 
 def _table(
-    document: dict[str, Any], key: str, known: tuple[str, ...], wrong: Any
+    document: dict[str, Any], key: str, known: tuple[str, ...], wrong: Wrong
 ) -> dict[str, Any]:
     value = document.get(key, {})
     if not isinstance(value, dict):
@@ -116,7 +121,7 @@ def _table(
     return value
 
 
-def _line(entry: dict[str, Any], where: str, wrong: Any) -> Wired:
+def _line(entry: dict[str, Any], where: str, wrong: Wrong) -> Wired:
     for name, value in entry.items():
         if name not in LINE_KEYS:
             wrong(f"{where}.{name}", value, f"one of {', '.join(LINE_KEYS)}")
@@ -147,7 +152,7 @@ def _line(entry: dict[str, Any], where: str, wrong: Any) -> Wired:
 
 
 def _addresses(
-    document: dict[str, Any], key: str, known: tuple[str, ...], highest: int, wrong: Any
+    document: dict[str, Any], key: str, known: tuple[str, ...], highest: int, wrong: Wrong
 ) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, value in _table(document, key, known, wrong).items():
@@ -160,7 +165,7 @@ def _addresses(
     return found
 
 
-def _unique_spots(lines: list[Wired], wrong: Any) -> None:
+def _unique_spots(lines: list[Wired], wrong: Wrong) -> None:
     seen: set[tuple[int, str]] = set()
     for line in lines:
         for place in line.antennas.values():

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from hw_sim import scenario as scenarios
+from hw_sim.cable import Cable, CableError
 from hw_sim.control import NOT_TRUE, Control
 from hw_sim.faults import FaultError
 from hw_sim.http import JSON, STEP_S, ControlServer
 from hw_sim.layout import LayoutError, load
+from hw_sim.people.bots import Bots
 from hw_sim.people.director import Director, Link
 from hw_sim.people.random_play import random_rounds
 from hw_sim.people.technician import calling
@@ -28,6 +30,7 @@ from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
 
 AGAIN_S: Final = 5.0
+PAUSED_S: Final = 0.1
 FAILED: Final = 1
 """The scenario did not come true; the other exit codes are ``os.EX_*``."""
 
@@ -65,11 +68,18 @@ def parser() -> Arguments:
     )
     top.add_argument("--players", type=int, default=7, metavar="N", help="at most so many of them")
     top.add_argument("--pace", type=int, default=1, metavar="N", help="hands N times as fast, to 4")
+    top.add_argument(
+        "--paused", action="store_true", help="random play begins when its bots are resumed"
+    )
     top.add_argument("--faults", action="store_true", help="random play with faults")
     top.add_argument("--seed", type=int, default=1, help="of random play and faults")
     top.add_argument(
         "--link-elsewhere", action="store_true", help="steps of the link are played by a real one"
     )
+    top.add_argument(
+        "--link-cable", metavar="tcp://HOST:PORT",
+        help="the link server; DIR/link then has the address for the table (fault link cut)",
+    )  # fmt: skip
     top.add_argument(
         "--no-supervisor", action="store_true",
         help="random play without end: a stopped round waits for your ruling (do supervisor menu)",
@@ -89,7 +99,7 @@ def run(argv: list[str]) -> int:
         if options.verb:
             return _verb(options)
         return asyncio.run(_serve(options))
-    except (LayoutError, ScenarioError, FaultError) as error:
+    except (LayoutError, ScenarioError, FaultError, CableError) as error:
         print(f"underfelt sim: {error}", file=sys.stderr)
         return os.EX_CONFIG
     except FileNotFoundError as error:
@@ -102,14 +112,14 @@ def run(argv: list[str]) -> int:
 # --- a running simulator -----------------------------------------------------------------------
 
 
-def _scenarios(options: argparse.Namespace, table: SimTable) -> Iterator[Scenario]:
+def _scenarios(options: argparse.Namespace, table: SimTable, bots: Bots) -> Iterator[Scenario]:
     """What the people play, one after the other; nothing: devices only."""
     if options.scenario:
         yield scenarios.load(scenarios.find(options.scenario))
     elif options.random is not None:
         rounds = random_rounds(
             options.game, table.layout, options.seed, options.random,
-            players=options.players, faults=options.faults,
+            players=options.players, faults=options.faults, free=bots.seats,
         )  # fmt: skip
         for number, steps in enumerate(rounds, 1):
             name = f"random, seed {options.seed}, round {number}"
@@ -126,10 +136,13 @@ async def _serve(options: argparse.Namespace) -> int:
     path = path or HERE / "tables" / f"{options.game.lower()}.toml"
     table = SimTable(load(path), seed)
     run_dir = Path(options.run or tempfile.mkdtemp(prefix="underfelt-sim-"))
-    shell = SimShell(table, run_dir, path.read_text("utf-8"))
+    cable = Cable(options.link_cable) if options.link_cable else None
+    shell = SimShell(table, run_dir, path.read_text("utf-8"), cable)
     await shell.start()
     _end_on_terminate()
-    control = ControlServer(options.http, Control(shell).answer, asyncio.get_running_loop())
+    bots = Bots(table.layout.seats, on=options.random is not None, paused=options.paused)
+    answer = Control(shell, bots, options.pace).answer
+    control = ControlServer(options.http, answer, asyncio.get_running_loop())
     (run_dir / "control").write_text(control.address + "\n", "ascii")
     print(f"table {table.layout.name}: {run_dir}/layout.toml, {control.address}", flush=True)
     clock = asyncio.create_task(shell.run())
@@ -137,13 +150,17 @@ async def _serve(options: argparse.Namespace) -> int:
         if options.scenario is None and options.random is None:
             await clock
         link = LinkElsewhere() if options.link_elsewhere else None
-        for scenario in _scenarios(options, table):
-            code = await _play(scenario, shell, clock, link, options)
-            while code and options.random == 0:  # without end: the people begin again
-                await asyncio.sleep(AGAIN_S)
-                code = await _play(_begin_again(options), shell, clock, link, options)
+        rest = _scenarios(options, table, bots)
+        await _bots_can_begin(bots, clock)
+        while scenario := next(rest, None):
+            code = await _play(scenario, shell, clock, link, options, bots=bots)
+            while code and (options.random == 0 or not bots.dealer_plays):
+                await asyncio.sleep(AGAIN_S)  # the people begin again
+                await _bots_can_begin(bots, clock)
+                code = await _play(_begin_again(options), shell, clock, link, options, bots=bots)
             if code:
                 return code
+            await _bots_can_begin(bots, clock)
         return os.EX_OK
     except asyncio.CancelledError:
         return os.EX_OK  # SIGTERM
@@ -151,6 +168,14 @@ async def _serve(options: argparse.Namespace) -> int:
         clock.cancel()
         control.close()
         await shell.close()
+
+
+async def _bots_can_begin(bots: Bots, clock: asyncio.Task[None]) -> None:
+    """Back when no pause keeps random play from a round."""
+    while bots.on and not bots.can_begin:
+        if clock.done():
+            clock.result()
+        await asyncio.sleep(PAUSED_S)
 
 
 def _end_on_terminate() -> None:
@@ -188,6 +213,8 @@ async def _play(
     clock: asyncio.Task[None],
     link: Link | None,
     options: argparse.Namespace,
+    *,
+    bots: Bots,
 ) -> int:
     director = Director(scenario, shell.faults, link, options.pace)
     if options.random == 0:
@@ -196,6 +223,8 @@ async def _play(
     while not (director.ending.done or director.ending.failed):
         if clock.done():
             clock.result()
+        if not bots.dealer_plays:
+            director.stop("the dealer was paused; a visitor has the table")
         await asyncio.sleep(0.05)
     for seat, *lines in director.dealer.paid:
         print(f"paid seat {seat}: {' | '.join(lines)}")

@@ -25,6 +25,7 @@ _GRAMMAR: Final = {
     "plays": r"dealer plays (\d+)",
     "takes over": r"dealer takes over",
     "pot": rf"dealer pot {AMOUNT}",
+    "takes pot": r"dealer takes pot",
     "shuffles": r"dealer shuffles (red|blue)",
     "new deck": r"dealer loads a new deck",
     "loses": r"dealer loses (\S+(?: \S+)*)",

@@ -12,6 +12,7 @@ import time
 import traceback
 from pathlib import Path
 
+from hw_sim.cable import Cable
 from hw_sim.faults import FaultError, Faults
 from hw_sim.line import Line
 from hw_sim.ports import PtyPort
@@ -25,8 +26,12 @@ IDLE_S = 0.02
 class SimShell:
     """Runs until cancelled."""
 
-    def __init__(self, table: SimTable, run: Path, layout_text: str) -> None:
+    def __init__(
+        self, table: SimTable, run: Path, layout_text: str, cable: Cable | None = None
+    ) -> None:
+        """``cable``: to a link server; the table gets its near end from the file ``link``."""
         self.table = table
+        self.cable = cable
         self.run_dir = run
         self.faults = Faults(table, self)
         self._layout_text = layout_text
@@ -43,6 +48,9 @@ class SimShell:
             self._links[wired.name] = link
             self._ports[wired.name] = PtyPort(self.table.lines[wired.name], link, loop)
         await self._socket.start(self.run_dir / "table.sock")
+        if self.cable is not None:
+            near = await self.cable.start()
+            (self.run_dir / "link").write_text(near + "\n", "ascii")
         self._write_files()
 
     async def run(self) -> None:
@@ -52,7 +60,7 @@ class SimShell:
             now_us = time.monotonic_ns() // 1000 - start
             try:
                 self.table.clock.run_until(now_us)
-            except Exception:  # a device's own mistake: the others, and the people, go on
+            except Exception:  # a bug of one device must not stop the others
                 traceback.print_exc()
             if self._flags != self.table.throttled:
                 self._write_flags()
@@ -62,6 +70,9 @@ class SimShell:
 
     async def close(self) -> None:
         await self._socket.close()
+        if self.cable is not None:
+            await self.cable.close()
+            (self.run_dir / "link").unlink(missing_ok=True)
         (self.run_dir / "table.sock").unlink(missing_ok=True)
         for port in self._ports.values():
             port.hang_up()
@@ -99,6 +110,11 @@ class SimShell:
     def stick(self, line: Line, *, on: bool) -> None:
         line.stuck = on
         self._ports[line.name].listen(on=not on)
+
+    def link(self, *, on: bool) -> None:
+        if self.cable is None:
+            raise FaultError("link: no link cable goes through this simulator (--link-cable)")
+        (self.cable.restore if on else self.cable.cut)()
 
     # --- files ---------------------------------------------------------------------------------
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from hw_sim.bus import Bus
 from hw_sim.pins import Pins
@@ -16,6 +17,14 @@ MOST_BYTES = 8192
 """In one transfer, each way, as the kernel's i2c-dev takes them."""
 MOST_TRANSFERS = 42
 EXPECTED = f"expected hex and a length of at most {MOST_BYTES}"
+Request = Mapping[str, object]
+Reply = Mapping[str, str | int | bool | dict[str, bool] | None]
+
+
+class Transfer(NamedTuple):
+    write: bytes
+    read: int
+    """How many bytes."""
 
 
 class TableSocket:
@@ -47,13 +56,10 @@ class TableSocket:
         finally:
             writer.close()
 
-    async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def _answer(self, request: Request) -> Reply:
         match request:
             case {"op": "i2c", "address": int(address), "write": str(data), "read": int(read)}:
-                written = _written([data, read])
-                if written is None:
-                    return {"error": f"write = {data[:80]!r}, read = {read}: {EXPECTED}"}
-                return await self._transfer(address, written, read)
+                return await self._transaction(address, [[data, read]])
             case {"op": "i2c", "address": int(address), "transfers": list(transfers)}:
                 if len(transfers) > MOST_TRANSFERS:
                     return {"error": f"{len(transfers)} transfers: at most {MOST_TRANSFERS}"}
@@ -65,27 +71,18 @@ class TableSocket:
             case _:
                 return {"error": f"{str(request)[:80]}: expected op i2c, pin, pins or watch"}
 
-    async def _transfer(self, address: int, data: bytes, read: int) -> dict[str, Any]:
-        async with self._busy:  # one bus, one transfer at a time
-            try:
-                answer = self.bus.transfer(address, data, read)
-            except OSError as error:
-                if error.errno == errno.ETIMEDOUT:
-                    await asyncio.sleep(STUCK_S)
-                return {"errno": error.errno}
-            await asyncio.sleep(self.bus.duration_us(len(data), read) / 1_000_000)
-            return {"data": answer.hex()}
-
-    async def _transaction(self, address: int, transfers: list[Any]) -> dict[str, Any]:
-        """Transfers joined by repeated starts: nobody else gets the bus in between."""
+    async def _transaction(self, address: int, asked: list[object]) -> Reply:
+        """Transfers joined by repeated starts: nothing else gets the bus in between."""
+        transfers: list[Transfer] = []
+        for one in asked:
+            transfer = _transfer_of(one)
+            if transfer is None:
+                return {"error": f"{str(one)[:80]}: {EXPECTED}"}
+            transfers.append(transfer)
         answer = ""
         took_us = 0
         async with self._busy:
-            for transfer in transfers:
-                written = _written(transfer)
-                if written is None:
-                    return {"error": f"{str(transfer)[:80]}: {EXPECTED}"}
-                read = transfer[1]
+            for written, read in transfers:
                 try:
                     answer += self.bus.transfer(address, written, read).hex()
                 except OSError as error:
@@ -109,19 +106,19 @@ class TableSocket:
             self.pins.listeners.remove(edge)
 
 
-def _written(transfer: Any) -> bytes | None:
-    """The bytes that a transfer of ``[hex, length]`` writes; None if it is none."""
-    match transfer:
+def _transfer_of(asked: object) -> Transfer | None:
+    """A transfer of ``[hex, length]``; None if it is malformed."""
+    match asked:
         case [str(data), int(read)] if 0 <= read <= MOST_BYTES and len(data) <= 2 * MOST_BYTES:
             try:
-                return bytes.fromhex(data)
+                return Transfer(bytes.fromhex(data), read)
             except ValueError:
                 return None
         case _:
             return None
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parsed(line: bytes) -> Request:
     try:
         request = json.loads(line)
     except (ValueError, RecursionError):

@@ -7,6 +7,7 @@ real time; a test plugs its own ends in and jumps.
 from __future__ import annotations
 
 import random
+import re
 from functools import partial
 
 from hw_sim.bus import Bus
@@ -54,11 +55,25 @@ class SimTable:
                 board.on_interrupt = self._interrupt
         for name, number in layout.pins.items():
             self.pins.levels[number] = IDLE_LEVELS[name]
-        self.keyboard = Keyboard(self._expander("keys-1"), self._expander("keys-2"), self.clock)
+        self.keyboard = Keyboard(self.expander("keys-1"), self.expander("keys-2"), self.clock)
+        self.keyboard.on_down = self._turned
         self.acceptors: Acceptors | None = None
         if "sensors" in self.boards and "acceptors" in self.boards:
-            sensors, acceptors = self._expander("sensors"), self._expander("acceptors")
+            sensors, acceptors = self.expander("sensors"), self.expander("acceptors")
             self.acceptors = Acceptors(sensors, acceptors, self.clock)
+
+    def _turned(self, key: str) -> None:
+        """A key that says cards were turned, pressed when the prompt asks for it: they lie face up
+        now. Of the dealer's two cards nobody here knows which comes first, so both wait for the
+        second."""
+        line = self.prompt()
+        if key not in ("SHOW", "COMM2") or not line[3].startswith(key):
+            return
+        found = re.match(r"SEAT (\d)", line[1])
+        if key == "COMM2" and len(self.felt.hands.get(0, ())) == 2:
+            self.felt.open_hands.add(0)
+        elif key == "SHOW" and found:
+            self.felt.open_hands.add(int(found[1]))
 
     # --- what people see -----------------------------------------------------------------------
 
@@ -68,7 +83,7 @@ class SimTable:
         return board.lines() if isinstance(board, Hd44780) else [""] * 4
 
     def lamps(self) -> list[str]:
-        return lamp_states(self._expander("lamps-1"), self._expander("lamps-2"))
+        return lamp_states(self.expander("lamps-1"), self.expander("lamps-2"))
 
     def meter(self) -> str:
         modules = [self.boards.get(f"meter-{n}") for n in (1, 2, 3)]
@@ -93,7 +108,7 @@ class SimTable:
                 for (seat, spot), stack in sorted(self.felt.spots.items())
                 if stack
             },
-            "cards": {str(seat): ["??"] * len(hand) for seat, hand in self.felt.hands.items()},
+            "cards": self.felt.shown(),
             "card device": device.state() if device is not None else {},
             "credit boxes": {} if self.acceptors is None else dict(self.acceptors.boxes),
             "lines": {name: line.connected for name, line in self.lines.items()},
@@ -140,7 +155,7 @@ class SimTable:
             return Ht16k33(self.rng)
         return Mcp23017()
 
-    def _expander(self, name: str) -> Mcp23017:
+    def expander(self, name: str) -> Mcp23017:
         board = self.boards.get(name)
         return board if isinstance(board, Mcp23017) else Mcp23017()
 

@@ -58,6 +58,7 @@ MAY: Final[Mapping[str, tuple[str, ...]]] = {
     "transfer": ("manager", "engineer"),
     "close": ("manager", "engineer"),
     "note": ROLES,
+    "acknowledge alarm": ("supervisor", "manager", "engineer"),
     "enrol keys": ("manager", "engineer"),
     "rotate key": ("manager", "engineer"),
     "revoke key": ("supervisor", "manager", "engineer"),
@@ -221,15 +222,19 @@ def after_success(account: AccountRow) -> AccountRow:
     return replace(account, failures=0, until_ms=0)
 
 
+Source = int | str
+"""Where a password comes from: a user of this machine, or the address of a browser."""
+
+
 class Sources:
-    """Wrong passwords by the user of the machine they came from. What a source got wrong about one
+    """Wrong passwords by where they came from. What a source got wrong about one
     account is forgiven when it gets that account right, not when it gets another one right."""
 
     def __init__(self) -> None:
-        self._wrong: dict[int, dict[str, int]] = {}
-        self._last_ms: dict[int, int] = {}
+        self._wrong: dict[Source, dict[str, int]] = {}
+        self._last_ms: dict[Source, int] = {}
 
-    def failed(self, source: int, name: str, mono_ms: int) -> int:
+    def failed(self, source: Source, name: str, mono_ms: int) -> int:
         """How many now."""
         self._forgive(source, mono_ms)
         if source not in self._wrong and len(self._wrong) >= MOST_SOURCES:
@@ -240,10 +245,10 @@ class Sources:
         self._last_ms[source] = mono_ms
         return sum(wrong.values())
 
-    def succeeded(self, source: int, name: str) -> None:
+    def succeeded(self, source: Source, name: str) -> None:
         self._wrong.get(source, {}).pop(name, None)
 
-    def waiting_ms(self, source: int, mono_ms: int) -> int:
+    def waiting_ms(self, source: Source, mono_ms: int) -> int:
         self._forgive(source, mono_ms)
         failures = sum(self._wrong.get(source, {}).values())
         since = mono_ms - self._last_ms.get(source, mono_ms)
@@ -253,7 +258,7 @@ class Sources:
         self._wrong.clear()
         self._last_ms.clear()
 
-    def _forgive(self, source: int, mono_ms: int) -> None:
+    def _forgive(self, source: Source, mono_ms: int) -> None:
         if mono_ms - self._last_ms.get(source, mono_ms) > FORGIVEN_MS:
             del self._wrong[source], self._last_ms[source]
 

@@ -226,6 +226,38 @@ class AccountRow(Stored, frozen=True):
     at_ms: int
 
 
+SLICE_MS = 900_000
+"""A quarter of an hour: hours and gaming days of every time zone begin with one."""
+
+
+class SumRow(Stored, frozen=True):
+    """What happened in one slice of time, by the time the server received it. All of it adds up:
+    over time, over the levels of a pool, over tables.
+
+    Money comes in by level (``table`` is empty), awards by level and table, wagers and rounds by
+    table (``level`` is empty; ``pool`` too where the table plays for none).
+    """
+
+    at_ms: int
+    """When the slice began."""
+    pool: str
+    level: str
+    table: str
+    wagers: int = 0
+    """Progressive wagers of seats, less those that went back."""
+    wagered_cents: int = 0
+    rounds: int = 0
+    """Each once, when it was reported first."""
+    hands: int = 0
+    """Seats in those rounds."""
+    in_units: int = 0
+    """What wagers brought into the level, less reversals."""
+    hits: int = 0
+    """Awards locked, less those rejected or withdrawn afterwards."""
+    win_units: int = 0
+    """Their amounts."""
+
+
 @dataclass(slots=True)
 class Group:
     """Everything one batch changed. Rows of events, entries, steps and alarms are new, their ids
@@ -248,6 +280,8 @@ class Group:
     awards: dict[str, AwardRow] = field(default_factory=dict)
     keys: dict[str, KeyRow] = field(default_factory=dict)
     accounts: dict[str, AccountRow] = field(default_factory=dict)
+    sums: list[SumRow] = field(default_factory=list)
+    """To be added to what is stored; each slice, pool, level and table once."""
 
     def __bool__(self) -> bool:
         return bool(

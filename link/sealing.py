@@ -1,4 +1,4 @@
-"""Keeps the seeds of mystery levels from whoever reads the database: a key beside the server's own.
+"""Keeps the seeds of mystery levels from readers of the database: a key beside the server's own.
 
 XSalsa20-Poly1305 with a random nonce (PyNaCl's SecretBox). What cannot be opened is None.
 """

@@ -2,7 +2,7 @@
 
 Table and link server draw with this, whichever is the selector. ``record/verify_draws.py`` does the
 same a second time, from docs/rules/selections.md, and imports nothing of this; the two meet at the
-vectors in tests/selection.
+vectors in tests/controller/history/selection.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from record.journal.disk import GROUP_FILE, GROUP_FOLDER
+
 FOLDER: Final = "frames"
 _NAME: Final = re.compile(r"frames-(\d{8})\.bin")
 
@@ -31,7 +33,8 @@ class FrameFolder:
     def open_new(self, number: int) -> BinaryIO:
         """Never over an old one: that is evidence."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(self.file(number), "xb", opener=_private)
+        self.path.chmod(GROUP_FOLDER)
+        return open(self.file(number), "xb", opener=_for_group)
 
     def remove(self, number: int) -> None:
         """This file and any older one, which a crash may have left."""
@@ -40,5 +43,7 @@ class FrameFolder:
                 self.file(old).unlink()
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def _for_group(path: str, flags: int) -> int:
+    handle = os.open(path, flags, 0o600)
+    os.fchmod(handle, GROUP_FILE)
+    return handle

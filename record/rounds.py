@@ -15,6 +15,7 @@ VOID: Final = "void"
 HIDDEN: Final = "--"
 """A card that never became public."""
 CONFIRMED: Final = "supervisor_confirmed"
+MOST_SEATS: Final = 12
 RULED_VOID: Final = "void: "
 """How the supervisor's ruling begins in the event that records it."""
 
@@ -45,3 +46,9 @@ def reason(cards: Sequence[str | None], text: str) -> str:
     ``Th Td 9c 4s 2d: pair of tens, tens or better``."""
     shown = " ".join(HIDDEN if card is None else card for card in cards)
     return f"{shown}: {text}" if shown else text
+
+
+def hands(result: Mapping[str, Any]) -> int:
+    """How many seats played in a round; what another machine reports may be anything."""
+    seats = result.get("seats")
+    return min(len(seats), MOST_SEATS) if isinstance(seats, list) else 0

@@ -38,7 +38,7 @@ def why(error: Exception, value: Any, kind: Any, *, str_keys: bool = False) -> s
         name = _culprit(value, path[:place], kind, text, str_keys=str_keys)
         if name is None:
             return printable(text)
-        value = _alone(value, _steps(path[:place]), name)
+        value = _only(value, _steps(path[:place]), name)
         path = f"{path[:place]}[{_quoted(name)}]{path[place + len(_HIDDEN) :]}"
     shown = _shown(_at(value, _steps(path)))
     if _KEY in text:
@@ -52,7 +52,7 @@ def _culprit(value: Any, path: str, kind: Any, text: str, *, str_keys: bool) -> 
     mapping = _at(value, steps)
     for name in mapping if isinstance(mapping, dict) else ():
         try:
-            msgspec.convert(_alone(value, steps, name), kind, str_keys=str_keys)
+            msgspec.convert(_only(value, steps, name), kind, str_keys=str_keys)
         except msgspec.ValidationError as error:
             if str(error) == text:
                 return name
@@ -75,11 +75,11 @@ def _at(value: Any, steps: list[Any]) -> Any:
     return value
 
 
-def _alone(value: Any, steps: list[Any], name: Any) -> Any:
+def _only(value: Any, steps: list[Any], name: Any) -> Any:
     """The same value, in which the mapping at ``steps`` has this entry alone."""
     if not steps:
         return {name: value[name]}
-    inner = _alone(value[steps[0]], steps[1:], name)
+    inner = _only(value[steps[0]], steps[1:], name)
     if isinstance(value, dict):
         return {**value, steps[0]: inner}
     return [*value[: steps[0]], inner, *value[steps[0] + 1 :]]

@@ -239,7 +239,7 @@ class Pools:
 
     ``state`` is plain JSON, so that a fold can begin in the middle. Of each level only the jackpot
     is kept (in units of a millionth of a cent): reserve, next base and house never change what a
-    jackpot holds. ``heard`` is told every line that changes a jackpot, ``locking`` every award
+    jackpot holds. ``heard`` gets every line that changes a jackpot, ``locking`` every award
     before its money is taken.
     """
 
@@ -554,7 +554,7 @@ class Pools:
                 self._settle(level, together, level["units"] // UNITS // many)
 
     def _settle(self, level: Row, rounds: list[list[Row]], jackpot: int) -> None:
-        """Claims of these rounds on one jackpot: one reset, whoever takes all."""
+        """Claims of these rounds on one jackpot: one reset, even if one claim takes all."""
         terms = level["terms"]
         reset = (level["next"] or terms)["reset_cents"]
         rule = terms.get("meter_rule", "sequential")
@@ -1035,7 +1035,7 @@ def names_in(value: Any) -> Iterator[str]:
         yield from names_in(part)
 
 
-class Journal:
+class TableJournal:
     """Records of the table around the round, each checked into the chain."""
 
     def __init__(self, lines: list[Row]) -> None:
@@ -1089,7 +1089,7 @@ class Journal:
             self.unchecked += commit is None
 
 
-def check_anchors(journal: Journal, events: Iterable[Row], claim: int) -> Iterator[str]:
+def check_anchors(journal: TableJournal, events: Iterable[Row], claim: int) -> Iterator[str]:
     """The server holds hashes of this journal: those in the pack must be among them."""
     by_seq, anchored = {row["seq"]: row for row in journal.rows}, False
     for event in events:
@@ -1101,7 +1101,7 @@ def check_anchors(journal: Journal, events: Iterable[Row], claim: int) -> Iterat
             return
         body = journal.body(row)
         if body.get("n") != event["n"] or body.get("event") != json.loads(event["body"]):
-            yield f"record {event['seq']} is not what the server was told (event {event['id']})"
+            yield f"record {event['seq']} is not what the server received (event {event['id']})"
         anchored = anchored or ("apart" not in row and event["id"] >= claim)
     if not anchored:
         yield "no record of the claim or after it is held by the server: the chain has no witness"
@@ -1120,7 +1120,7 @@ def below(limit: int, seed: bytes, domain: str, place: tuple[str, int]) -> int:
     raise AssertionError
 
 
-def check_selection(journal: Journal, number: int) -> tuple[str, list[str]]:
+def check_selection(journal: TableJournal, number: int) -> tuple[str, list[str]]:
     """The draw of the round from its seed, which must be the one committed to."""
     commit: Row | None = None
     for _, body in journal.bodies("selection"):
@@ -1194,7 +1194,7 @@ def check_table(folder: Path, found: Row | None, manifest: Row) -> tuple[Row, li
     if not lines:
         raise Wrong(TABLE, "empty")
     with reading(TABLE):
-        journal = Journal(lines)
+        journal = TableJournal(lines)
         award = found["award"] if found else manifest["claim"]
         if (journal.head["journal"], journal.head["table"]) != (award["journal"], award["table"]):
             return {}, [f"this is the journal of {journal.head['table']}, another one"]
@@ -1224,7 +1224,7 @@ def check_table(folder: Path, found: Row | None, manifest: Row) -> tuple[Row, li
     return about | hand, wrong + more
 
 
-def claimed_in(journal: Journal, outbox: Iterable[Row], award: Row) -> bool:
+def claimed_in(journal: TableJournal, outbox: Iterable[Row], award: Row) -> bool:
     """By the table itself; or, of a mystery, heard by it from the server."""
     told = [award["seat"], award["hand"], award["percent"]]
     won = [body["of"] for _, body in journal.bodies("fact") if body["what"] == "mystery won"]
@@ -1234,7 +1234,7 @@ def claimed_in(journal: Journal, outbox: Iterable[Row], award: Row) -> bool:
     ) or any((of["award"], of["seat"]) == (award["award"], award["seat"]) for of in won)
 
 
-def identity_in(journal: Journal) -> Row:
+def identity_in(journal: TableJournal) -> Row:
     """What ran, by the record of the last start and of the configurations taken since."""
     found: Row = {}
     for row, body in journal.bodies("opened", "configuration"):

@@ -215,7 +215,7 @@ class Verifier:
         }
 
     def seam(self, first: Segment, segment: Segment) -> None:
-        """A segment must go on exactly where the one before ended."""
+        """A segment must begin exactly where the one before ended."""
         if segment is first:
             self.seq, self.hash = segment.first_seq, segment.previous
             self.commitments.first_seq = segment.first_seq

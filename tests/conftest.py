@@ -1,7 +1,8 @@
 """Clause markers: which rule-book clause a test shows, and running only the tests of some.
 
 ``--shuffle SEED`` runs the tests in a random order that the seed repeats: modules, and the tests
-inside each module, so that what a module shares is still made once.
+inside each module, so that what a module shares is still made once. Without it, the files that take
+longest run first (``longest.txt``), so that no worker is left with one of them at the end.
 """
 
 from __future__ import annotations
@@ -9,12 +10,33 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-OUTCOMES = pytest.StashKey[dict[str, str]]()
+# Tests start hundreds of processes: none compiles the same modules again, whatever the shell says.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A codec that is first looked up while a test holds every descriptor stays unknown for good.
+"localhost".encode("idna")
+
+LONGEST = Path(__file__).with_name("longest.txt")
+NOTED_FROM_S = 5
+BEGAN = time.monotonic()
+
+settings.register_profile(
+    "underfelt",
+    deadline=None,  # the machine is shared: no test asserts on time
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize=True,  # a failure of the suite is a failure everywhere; long runs vary the seed
+)
+settings.load_profile("underfelt")
 
 
 def clauses_of(item: pytest.Item) -> set[str]:
@@ -24,6 +46,8 @@ def clauses_of(item: pytest.Item) -> set[str]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--clauses", help="run only the tests marked with one of these clauses")
     parser.addoption("--shuffle", metavar="SEED", help="run in a random order; the seed repeats it")
+    parser.addoption("--note-longest", action="store_true", help=f"write {LONGEST.name}")
+    parser.addoption("--for-seconds", type=float, help="start no test later than this; skip it")
     parser.addoption("--outcomes", help="write each test's clauses and outcome to this file")
 
 
@@ -35,6 +59,43 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed = config.getoption("--shuffle")
     if seed:
         items[:] = shuffled(items, seed)
+    elif config.getoption("--for-seconds") is None:
+        rank = {name: number for number, name in enumerate(longest())}
+        items.sort(key=lambda item: rank.get(item.nodeid.split("::")[0], len(rank)))
+
+
+def longest() -> list[str]:
+    """Files of tests, the longest first, as last noted."""
+    lines = LONGEST.read_text("utf-8").splitlines() if LONGEST.exists() else []
+    return [line.split()[1] for line in lines]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--note-longest") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Noting())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    most = item.config.getoption("--for-seconds")
+    if most is not None and time.monotonic() - BEGAN > most:
+        pytest.skip("the time is up; `make test` runs all")
+
+
+class Noting:
+    """Adds up the time of every file and writes it down at the end of a run of everything."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name = report.nodeid.split("::")[0]
+        self.spent[name] = self.spent.get(name, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        rows = sorted(self.spent.items(), key=lambda row: -row[1])
+        lines = [f"{spent:.0f} {name}\n" for name, spent in rows if spent >= NOTED_FROM_S]
+        LONGEST.write_text("".join(lines), "utf-8")
 
 
 def shuffled(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:

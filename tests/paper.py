@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from controller.history.memory import Memory
 from controller.history.sealing import CardSealer, TableKey
@@ -15,15 +14,16 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import Entry, Key, NoFact
 from controller.rules.engine.state import TableState
+from record.journal import Position, Record
 
 JOURNAL_ID = "00112233445566778899aabbccddeeff"
 KEY = TableKey(bytes(range(32)))
 
 
-class Row(NamedTuple):
-    seq: int
-    kind: str
-    body: bytes
+@dataclass(frozen=True, slots=True)
+class Row(Record):
+    """A record of a test, without the time and the chain."""
+
     at_ms: int = 0
     hash: bytes = b""
 
@@ -55,12 +55,12 @@ class Paper:
     def wall_ms(self) -> int:
         return 0
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
+    def append(self, kind: str, body: bytes, at_ms: int) -> Position:
         assert at_ms >= 0
         before = self.rows[-1].hash if self.rows else b""
         chained = hashlib.sha256(before + body).digest()
         self.rows.append(Row(self.next_seq, kind, body, at_ms, chained))
-        return self.rows[-1]
+        return Position(self.rows[-1].seq, chained)
 
 
 def cards(noise: Noise | None = None) -> CardSealer:

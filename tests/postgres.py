@@ -20,8 +20,9 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
+from tests.patience import PATIENCE_S
+
 INSTALL: Final = "apt-get install -y postgresql postgresql-contrib"
-PATIENCE_S: Final = 60.0
 SETTINGS: Final = {
     "listen_addresses": "''",
     "shared_buffers": "16MB",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "tests/README.md"])
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
@@ -31,3 +31,27 @@ def test_no_link_is_dead(page: Path) -> None:
         if not file.exists() or (heading and heading not in anchors(file)):
             dead.append(target)
     assert dead == []
+
+
+def test_every_page_can_be_reached_from_the_index() -> None:
+    """By links alone: a reader who starts at docs/README.md finds every page."""
+    found: set[Path] = set()
+    to_read = [ROOT / "docs" / "README.md", ROOT / "README.md"]
+    while to_read:
+        page = to_read.pop()
+        if page in found or page.suffix != ".md" or not page.is_file():
+            continue
+        found.add(page)
+        for target in LINK.findall(CODE.sub("", page.read_text("utf-8"))):
+            if not re.match(r"[a-z]+:", target):
+                to_read.append((page.parent / target.partition("#")[0]).resolve())
+    assert [str(page.relative_to(ROOT)) for page in PAGES if page not in found] == []
+
+
+def test_every_picture_is_of_moderate_size_and_on_a_page() -> None:
+    pictures = sorted((ROOT / "docs" / "pictures").iterdir())
+    shown = "".join(page.read_text("utf-8") for page in PAGES)
+    assert pictures
+    for picture in pictures:
+        assert picture.stat().st_size < 300_000, picture
+        assert f"pictures/{picture.name})" in shown

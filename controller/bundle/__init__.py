@@ -1,1 +1,1 @@
-"""``underfelt bundle``: what a far-off engineer needs to see, without a key or a closed card."""
+"""``underfelt bundle``: diagnostics for support, without keys or hidden cards."""

@@ -22,7 +22,7 @@ from controller.config.options import Secret
 from controller.doctor.examine import examine
 from controller.history.errors import FrameLogError
 from controller.history.framelog import LoggedFrame, read_frames
-from controller.history.identity import opened_body, program_files
+from controller.identity import opened_body, program_files
 from record import __version__
 from record.frame_files import FOLDER, FrameFolder
 from record.journal import JournalError
@@ -248,15 +248,15 @@ def _guard(bundle: Bundle, config: LiveConfig) -> None:
         if guard.finds(row["why"].encode()):
             row["why"] = "a key of this table was found in the reason"
     if guard.pasted:
-        said = "a key stands in the configuration where the path of its file belongs"
-        bundle.lacks(SEARCH, f"{said}: whoever read it knows it, so make a new one")
+        said = "a key is in the configuration where the path of its file belongs"
+        bundle.lacks(SEARCH, f"{said}: anyone who read it knows it, so make a new one")
     for error in guard.blind:
         bundle.failed(SEARCH, error)
         bundle.missing[-1]["why"] += f"; {BLIND}"
 
 
 def _without_keys(bundle: Bundle) -> None:
-    """Nobody knows which files hold keys: what could be one is cut wherever it stands."""
+    """The files with keys are not known: everything that could be a key is cut."""
     for row in bundle.missing:
         row["why"] = "\n".join(line for line, _ in log_lines(row["why"].splitlines()))
     found = bundle.parts["doctor.json"].decode().splitlines(keepends=True)

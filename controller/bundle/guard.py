@@ -61,13 +61,13 @@ def forms(secret: bytes) -> set[bytes]:
 
 
 class Guard:
-    """Knows the secrets that this user may read; ``blind`` are the files that he may not."""
+    """Knows the secrets that this user may read; ``blind`` are the files that cannot be read."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._needles: set[bytes] = set()
         self.blind: list[OSError] = []
         self.pasted = False
-        """A key stands where the path of its file belongs."""
+        """A key was pasted where the path of its file belongs."""
         for path in paths:
             if pasted := [*secrets_in(path.name), *secrets_in(str(path)[-SECRET_BYTES * 5 // 4 :])]:
                 self.pasted = True

@@ -1,30 +1,33 @@
-"""Collect, pack, write: a bundle in a new file, whoever asks for it."""
+"""Collect, pack, write: a bundle in a new file, for the command and the shell."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import json
 import os
 import shlex
 import shutil
 import sys
+import tarfile
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
-from controller.bundle.archive import archive, manifest_of
 from controller.bundle.collect import Bundle, collect, now_ms
+from controller.shell.answers import BundleManifest, MadeBundle
 
 CODE: Final = "E-BDL-001"
 ROOT: Final = 0
-
-Row = dict[str, Any]
 
 
 class CannotWrite(Exception):
     """The archive has no place to be in."""
 
 
-def make(config: Path, output: Path | None = None) -> Row:
+def make(config: Path, output: Path | None = None) -> MadeBundle:
     """The manifest, with the file, its size, and the command that gets more where rights were
     missing. Without ``output``: a new file in this folder, named after table and time."""
     bundle, made_ms = collect(config), now_ms()
@@ -39,7 +42,7 @@ def make(config: Path, output: Path | None = None) -> Row:
     return _told(bundle, made_ms, str(file), len(data), all_of_it(bundle, config, name))
 
 
-def send(config: Path, stream: BinaryIO) -> Row:
+def send(config: Path, stream: BinaryIO) -> MadeBundle:
     """The same into a pipe."""
     bundle, made_ms = collect(config), now_ms()
     data = archive(bundle, made_ms)
@@ -61,7 +64,7 @@ def all_of_it(bundle: Bundle, config: Path, name: str) -> list[str]:
     """Words of a command for what this user may not read; nothing if rights were not the reason.
 
     Root, not the daemon's user: only root reads the system's log and every key. The archive comes
-    through the pipe, so that the file is in a folder that this user can write to, and is his."""
+    through the pipe, so that this user owns the file, in a folder that is writable."""
     if not bundle.denied or os.geteuid() == ROOT:
         return []
     program = sys.argv[0] if Path(sys.argv[0]).name == "underfelt" else "underfelt"
@@ -70,7 +73,7 @@ def all_of_it(bundle: Bundle, config: Path, name: str) -> list[str]:
     return [*map(shlex.quote, told), f">{shlex.quote(name)}-all.tar.gz"]
 
 
-def _told(bundle: Bundle, made_ms: int, file: str, size: int, command: list[str]) -> Row:
+def _told(bundle: Bundle, made_ms: int, file: str, size: int, command: list[str]) -> MadeBundle:
     return {"file": file, "size": size, **manifest_of(bundle, made_ms), "all_of_it": command}
 
 
@@ -92,3 +95,39 @@ def _whole(stream: BinaryIO, file: Path, data: bytes) -> None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o640)
+
+
+# --- the archive --------------------------------------------------------------------------------
+
+
+SCHEMA: Final = 1
+MANIFEST: Final = "manifest.json"
+
+
+def manifest_of(bundle: Bundle, made_ms: int) -> BundleManifest:
+    return {
+        "schema": SCHEMA,
+        "table": bundle.table,
+        "made_ms": made_ms,
+        "files": {
+            name: {"what": bundle.what[name], "sha256": hashlib.sha256(data).hexdigest(),
+                   "size": len(data)}
+            for name, data in bundle.parts.items()
+        },
+        "redacted": bundle.redacted,
+        "missing": bundle.missing,
+    }  # fmt: skip
+
+
+def archive(bundle: Bundle, made_ms: int) -> bytes:
+    told = json.dumps(manifest_of(bundle, made_ms), indent=1).encode() + b"\n"
+    stream = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=stream, mode="wb", mtime=made_ms // 1000) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for name, data in {MANIFEST: told, **bundle.parts}.items():
+            about = tarfile.TarInfo(f"underfelt-{bundle.table or 'machine'}/{name}")
+            about.size, about.mtime, about.mode = len(data), made_ms // 1000, 0o640
+            tar.addfile(about, io.BytesIO(data))
+    return stream.getvalue()

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
-from controller.commands.io import Unreadable, parse_json, read_input
+from controller.commands.ending import ends
+from controller.commands.io import parse_json, read_input
 from controller.rules.errors import RecordError
 from controller.rules.wagers import check_wagers
 from record.kit.arguments import Arguments
+from record.kit.verbs import Stop
 
 
+@ends("check-wagers")
 def run(argv: list[str]) -> int:
     parser = Arguments(
         prog="underfelt check-wagers",
@@ -21,16 +23,12 @@ def run(argv: list[str]) -> int:
     )
     parser.add_argument("file", metavar="FILE", help="game, settings and wagers, or - for stdin")
     parser.add_argument(
-        "--json", action="store_true", help="as everywhere; this command prints nothing else"
+        "--json", action="store_true", help="accepted like everywhere; the output is always JSON"
     )
     arguments = parser.parse_args(argv)
     try:
         answer = check_wagers(parse_json(read_input(arguments.file)))
-    except Unreadable as error:
-        print(f"underfelt check-wagers: {error}", file=sys.stderr)
-        return os.EX_NOINPUT
     except RecordError as error:
-        print(f"underfelt check-wagers: {arguments.file}: {error}", file=sys.stderr)
-        return os.EX_DATAERR
+        raise Stop(f"{arguments.file}: {error}", os.EX_DATAERR) from None
     print(json.dumps(answer, separators=(",", ":")))
     return os.EX_OK

@@ -11,18 +11,24 @@ import csv
 import os
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from controller.commands import chips_text as say
-from controller.commands.io import Unreadable, read_lines
+from controller.commands.io import InputError, read_lines
+from controller.commands.registers import (
+    declare_change,
+    declare_pubkey,
+    keygen,
+    roll_out,
+    trusted,
+)
 from controller.registers.chips import bank
 from controller.registers.chips.audit import difference, piles, story_of
 from controller.registers.chips.batch import parse_uid, read_uid_list
-from controller.registers.chips.history import Stamp
+from controller.registers.chips.history import ChipStamp
 from controller.registers.chips.layout import MAX_CHIPS, STATUSES, Status, uid_text
-from controller.registers.chips.load import Loaded, load
+from controller.registers.chips.load import LoadedChips, load
 from controller.registers.chips.register import ChipRegister
 from controller.registers.errors import (
     BatchError,
@@ -30,7 +36,7 @@ from controller.registers.errors import (
     SignedError,
     UnreadableError,
 )
-from controller.registers.keys import load_public, load_secret, make_keys
+from controller.registers.keys import load_public, load_secret
 from controller.registers.kinds import CHIPS
 from record.kit.verbs import Answer, Command, Misuse, Stop, Verb, add_json
 
@@ -42,28 +48,12 @@ def now() -> int:
     return int(time.time())
 
 
-# --- keygen ------------------------------------------------------------------------------------
-
-
-def _declare_keygen(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--secret", metavar="FILE", required=True, help="stays in the chip bank")
-    parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
-
-
-def _keygen(arguments: argparse.Namespace) -> Answer:
-    made = make_keys(CHIPS, Path(arguments.secret), Path(arguments.public))
-    row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
-    said = f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
-    return os.EX_OK, row, said
-
-
 # --- import, mark ------------------------------------------------------------------------------
 
 
 def _declare_change(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--key", metavar="FILE", required=True, help="the secret key")
-    parser.add_argument("--by", metavar="WHO", required=True, help="who does it, for the history")
-    parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
+    declare_change(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only report what would change")
 
 
 def _declare_import(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +74,7 @@ def _import(arguments: argparse.Namespace) -> Answer:
         path,
         bank.Batch(arguments.batch, _read(arguments.batch), arguments.chips_of),
         key,
-        Stamp(arguments.by, arguments.reason, now()),
+        ChipStamp(arguments.by, arguments.reason, now()),
         new_house=arguments.new,
         rehearse=arguments.dry_run,
     )
@@ -117,7 +107,7 @@ def _mark(arguments: argparse.Namespace) -> Answer:
     if arguments.file:
         uids += read_uid_list(_read(arguments.file), arguments.file)
     status = STATUS_WORDS[arguments.status]
-    stamp = Stamp(arguments.by, arguments.reason, now())
+    stamp = ChipStamp(arguments.by, arguments.reason, now())
     done = bank.mark(path, uids, status, key, stamp, rehearse=arguments.dry_run)
     verb = "would mark" if arguments.dry_run else "marked"
     said = [f"{path}: version {done.version}: {verb} {say.chips_text(len(done.marked))} {status}"]
@@ -146,7 +136,7 @@ def _read(path: str) -> bytes:
             if size > MAX_INPUT_BYTES:
                 said = f"more than {MAX_INPUT_BYTES:,} bytes"
                 raise BatchError(Problem("E-CHIP-013", said, path))
-    except Unreadable as error:
+    except InputError as error:
         raise UnreadableError(Problem("E-CHIP-050", str(error))) from None
     return b"".join(pieces)
 
@@ -154,25 +144,15 @@ def _read(path: str) -> bytes:
 # --- show, check, diff, export -----------------------------------------------------------------
 
 
-def _declare_pubkey(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    said = "the public key that must have signed"
-    parser.add_argument("--pubkey", metavar="FILE", required=required, help=said)
-
-
-def _loaded(arguments: argparse.Namespace, *paths: str) -> list[Loaded]:
-    """Without a key of one's own a file proves only that it is whole: that must be said."""
-    public_key = load_public(CHIPS, Path(arguments.pubkey)) if arguments.pubkey else None
-    loaded = [load(Path(path), public_key) for path in paths]
-    if public_key is None:
-        said = "whole, but whose? give --pubkey to know who signed"
-        print(f"underfelt chips: {', '.join(paths)}: {said}", file=sys.stderr)
-    return loaded
+def _loaded(arguments: argparse.Namespace, *paths: str) -> list[LoadedChips]:
+    public_key = trusted(CHIPS, "chips", arguments.pubkey, paths)
+    return [load(Path(path), public_key) for path in paths]
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
     parser.add_argument("uid", metavar="UID")
-    _declare_pubkey(parser, required=False)
+    declare_pubkey(parser, required=False)
 
 
 def _show(arguments: argparse.Namespace) -> Answer:
@@ -190,7 +170,7 @@ def _show(arguments: argparse.Namespace) -> Answer:
 
 def _declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
-    _declare_pubkey(parser, required=True)
+    declare_pubkey(parser, required=True)
     parser.add_argument("--at-least", metavar="VERSION", type=int, default=0, help="not older")
 
 
@@ -201,7 +181,7 @@ def _check(arguments: argparse.Namespace) -> Answer:
     row = say.head_json(loaded.head) | {"piles": say.piles_json(counted)}
     said = (
         f"{arguments.register}: {say.head_text(loaded.head)}\n"
-        "signature, length, hashes, order, no chip twice, history: all hold\n"
+        "signature, length, hashes, order, duplicates, history: all correct\n"
         f"{say.piles_text(counted)}"
     )
     return os.EX_OK, row, said
@@ -210,7 +190,7 @@ def _check(arguments: argparse.Namespace) -> Answer:
 def _declare_diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD")
     parser.add_argument("new", metavar="NEW")
-    _declare_pubkey(parser, required=False)
+    declare_pubkey(parser, required=False)
 
 
 def _diff(arguments: argparse.Namespace) -> Answer:
@@ -230,7 +210,7 @@ def _diff(arguments: argparse.Namespace) -> Answer:
 def _declare_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
     parser.add_argument("--csv", action="store_true", help="CSV on standard output, the default")
-    _declare_pubkey(parser, required=False)
+    declare_pubkey(parser, required=False)
 
 
 def _export(arguments: argparse.Namespace) -> Answer:
@@ -246,41 +226,10 @@ def _export(arguments: argparse.Namespace) -> Answer:
     return os.EX_OK, {}, ""
 
 
-# --- roll-out ----------------------------------------------------------------------------------
-
-
-def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("register", metavar="REGISTER")
-    parser.add_argument("--to", metavar="PATH", required=True, help="where the table reads it")
-    _declare_pubkey(parser, required=True)
-    parser.add_argument(
-        "--approved-by",
-        metavar="WHO",
-        action="append",
-        default=[],
-        help="twice, two people: allow a way back, or replace what cannot be verified",
-    )
-
-
-def _roll_out(arguments: argparse.Namespace) -> Answer:
-    public_key = load_public(CHIPS, Path(arguments.pubkey))
-    source, target = Path(arguments.register), Path(arguments.to)
-    done = bank.roll_out(source, target, public_key, arguments.approved_by)
-    people = arguments.approved_by if done.overruled else []
-    row = {"to": str(target), **asdict(done), "approved_by": people}
-    if not done.written:
-        said = "is in place already"
-    else:
-        said = f"instead of {done.replaced}" if done.replaced else "is new here"
-    if people:
-        said += f"; {done.overruled} overruled by {' and '.join(people)}"
-    return os.EX_OK, row, f"{target}: version {done.version} {said}"
-
-
 VERBS: Final = {
-    "keygen": Verb(
-        _declare_keygen,
-        _keygen,
+    "keygen": keygen(
+        CHIPS,
+        "chip bank",
         "make the house's pair of keys",
         "keygen --secret chips.key --public chips.pub",
     ),
@@ -299,7 +248,7 @@ VERBS: Final = {
     "show": Verb(
         _declare_show,
         _show,
-        "one chip, and who did what to it",
+        "show one chip with its history",
         "show house.chips E004010012345678 --pubkey chips.pub",
     ),
     "check": Verb(
@@ -314,10 +263,9 @@ VERBS: Final = {
         "what changed from one register to another",
         "diff table.chips house.chips --pubkey chips.pub",
     ),
-    "roll-out": Verb(
-        _declare_roll_out,
-        _roll_out,
-        "put a verified register where a table reads it",
+    "roll-out": roll_out(
+        CHIPS,
+        bank.roll_out,
         "roll-out house.chips --to /var/lib/underfelt/house.chips --pubkey chips.pub",
     ),
     "export": Verb(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from controller.registers.chips import history
 from controller.registers.chips.audit import Difference, Pile, piles
-from controller.registers.chips.history import Entry, Imported, time_text
+from controller.registers.chips.history import ChipEntry, Imported, time_text
 from controller.registers.chips.layout import Head
 from controller.registers.chips.register import Chip
 from controller.registers.errors import Problem
@@ -80,7 +80,7 @@ def chip_text(chip: Chip) -> str:
     )
 
 
-def entry_text(entry: Entry) -> str:
+def entry_text(entry: ChipEntry) -> str:
     stamp = entry.stamp
     if isinstance(entry, Imported):
         did = f"imported {chips_text(entry.count)} of {entry.house} from {entry.file}"
@@ -91,7 +91,7 @@ def entry_text(entry: Entry) -> str:
     return f"version {entry.version}, {time_text(stamp.at)}, {stamp.by} {did}{why}"
 
 
-def entry_json(entry: Entry) -> dict[str, Any]:
+def entry_json(entry: ChipEntry) -> dict[str, Any]:
     return history.as_json(entry)
 
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 from controller.commands.config_trial import not_today, of_others, refused_by_files
 from controller.config.live import LiveConfig, layout_in, line_kinds, load_live
 from controller.config.options import OPTIONS
-from controller.config.pending import Pending
+from controller.config.pending import PendingConfig
 from controller.config.template import REQUIRED, template
 from controller.config.toml import toml_value
 from controller.daemon.house_options import texts_of
-from controller.faults.refusals import Refusal, refusal_of
+from controller.faults.refusals import StartRefusal, refusal_of
 from controller.rules.settings import ALL
 from record.kit.config import ConfigError, Problem
 from record.kit.verbs import Answer, Command, Stop, Verb, add_json
@@ -42,7 +42,7 @@ def _unreadable(error: OSError) -> Stop:
     return Stop(refusal.text, refusal.exit_code, _rows(refusal, Path(str(error.filename))))
 
 
-def _rows(refusal: Refusal, path: Path) -> list[dict[str, str]]:
+def _rows(refusal: StartRefusal, path: Path) -> list[dict[str, str]]:
     return [
         {"code": p.code, "file": str(p.file or path), "key": p.key, "text": p.text}
         for p in refusal.problems
@@ -81,7 +81,7 @@ def _check(arguments: argparse.Namespace) -> Answer:
     said = f"{arguments.file}: sound; table {config.name}, {config.game}, "
     said += f"{counted(len(files), 'file')}, hash {config.effective_hash}"
     if row["unchecked"]:
-        said += f"\nnot checked, because only the service can use it: {', '.join(others)}"
+        said += f"\nnot checked, because only the service can read it: {', '.join(others)}"
     return os.EX_OK, row, said
 
 
@@ -141,7 +141,9 @@ def _declare_diff(parser: argparse.ArgumentParser) -> None:
 
 def _diff(arguments: argparse.Namespace) -> Answer:
     kinds = line_kinds()
-    pending = Pending.between(load_live(arguments.old, kinds), load_live(arguments.new, kinds))
+    pending = PendingConfig.between(
+        load_live(arguments.old, kinds), load_live(arguments.new, kinds)
+    )
     rows = [
         {"key": c.key, "old": c.old, "new": c.new, "when": c.when, "origin": c.origin}
         for c in pending.changes
@@ -149,12 +151,12 @@ def _diff(arguments: argparse.Namespace) -> Answer:
     row = {"old_hash": pending.old_hash, "new_hash": pending.new_hash}
     row |= {"same": not rows, "needs": pending.needs, "changes": rows}  # type: ignore[dict-item]
     if pending.needs is None:
-        return os.EX_OK, row, f"nothing changes; hash {pending.new_hash}"
+        return os.EX_OK, row, f"no change; hash {pending.new_hash}"
     lines = [
         f"{c.key}: {_text(c.old)} -> {_text(c.new)}  ({_MOMENTS[c.when]}; {c.origin})"
         for c in pending.changes
     ]
-    lines.append(f"takes effect, all of it, {_MOMENTS[pending.needs]}")
+    lines.append(f"all of it takes effect {_MOMENTS[pending.needs]}")
     return os.EX_OK, row, "\n".join(lines)
 
 
@@ -222,19 +224,19 @@ VERBS: Final = {
     "check": Verb(
         _declare_check,
         _check,
-        "would a table start with it?",
+        "check whether a table would start with it",
         "check /etc/underfelt/table.toml",
     ),
     "show": Verb(
         _declare_show,
         _show,
-        "what it says, all layers in one",
+        "show all layers as one configuration",
         "show --effective --origin /etc/underfelt/table.toml",
     ),
     "diff": Verb(
         _declare_diff,
         _diff,
-        "what would change, and when it may",
+        "show what would change, and when it could",
         "diff table.toml new/table.toml",
     ),
     "init": Verb(

@@ -14,8 +14,10 @@ from typing import Final
 from controller.config.live import LiveConfig
 from controller.config.options import Secret
 from controller.daemon import compose as starting
+from controller.daemon.linking import no_network
+from controller.daemon.setup import opening_of, setup_of
 from controller.doctor.keys import refused
-from controller.faults.refusals import REFUSED, Refusal, refusal_of
+from controller.faults.refusals import REFUSED, StartRefusal, refusal_of
 from controller.history.sealing import TableKey
 from controller.rules.errors import SettingsError
 from record.journal import JournalCorrupt
@@ -41,7 +43,7 @@ def of_others(config: LiveConfig) -> Iterator[str]:
 
 
 def _ours(secret: Secret) -> bool:
-    """A file that is missing is nobody's, and is refused."""
+    """A missing file counts as ours: the start would refuse it."""
     try:
         return isinstance(secret, Path) and secret.stat().st_uid == os.geteuid()
     except FileNotFoundError:
@@ -50,7 +52,7 @@ def _ours(secret: Secret) -> bool:
         return False
 
 
-def refused_by_files(config: LiveConfig, others: Collection[str]) -> Iterator[Refusal]:
+def refused_by_files(config: LiveConfig, others: Collection[str]) -> Iterator[StartRefusal]:
     """Everything at once; the first is what a start would say."""
     opened = dict(refused(config, others))
     if "journal.path" in others or any(about in opened for about in BEFORE_JOURNAL):
@@ -63,7 +65,7 @@ def refused_by_files(config: LiveConfig, others: Collection[str]) -> Iterator[Re
     yield from (one for one in opened.values() if tried is None or one.text != tried.text)
 
 
-def _tried(config: LiveConfig, others: Collection[str]) -> Refusal | None:
+def _tried(config: LiveConfig, others: Collection[str]) -> StartRefusal | None:
     """Twice if it looks damaged: a table that runs may be writing a group just now."""
     error = _start(config, others)
     if isinstance(error, JournalCorrupt):
@@ -78,15 +80,16 @@ def _tried(config: LiveConfig, others: Collection[str]) -> Refusal | None:
 def _start(config: LiveConfig, others: Collection[str]) -> BaseException | None:
     key = NO_KEY if "keys.sealing" in others else None
     try:
-        starting.compose(config, TrialDisk(), key=key).journal.close()
+        setup = setup_of(config, key=key)
+        starting.compose(setup, TrialDisk(), network=no_network).journal.close()
     except REFUSED as error:
         return error
     return None
 
 
-def not_today(config: LiveConfig) -> Iterator[Refusal]:
+def not_today(config: LiveConfig) -> Iterator[StartRefusal]:
     """What the rules refuse on this day: a book before its date."""
     try:
-        starting.opening_of(config).state()
+        opening_of(config).state()
     except SettingsError as error:
         yield refusal_of(error)

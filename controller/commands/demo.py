@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
 
-from controller.demo.croupier import Croupier, stacked
 from controller.demo.narrator import Narrator
+from controller.demo.scripted_dealer import ScriptedDealer, stacked
 from controller.rules.books import BOOKS
 from controller.rules.cards import DECK, Card, cards
 from controller.rules.decode import decode_record
@@ -97,7 +97,7 @@ def run(argv: list[str]) -> int:
     parser = Arguments(
         prog="underfelt demo",
         description="Deal and narrate complete rounds through the real engine; "
-        "underfelt demo floor runs a link server and three tables live.",
+        "underfelt demo floor runs a link server and five tables live.",
         epilog="examples: underfelt demo --game RICO --seed 7; underfelt demo floor",
     )
     parser.add_argument("--game", choices=sorted(BOOKS), help="only this game")
@@ -115,53 +115,53 @@ def run(argv: list[str]) -> int:
 
 def play(game: str, seed: int, narrator: Narrator) -> None:
     rng = random.Random(f"{seed} {game}")
-    croupier = _croupier(game, rng, narrator, cards(STRAIGHT_FLUSH) if game == "MBS3" else ())
-    narrator.start(WAGERS[game])
-    croupier.prepare()
-    if croupier.state.rules.book.progressive is not None:
-        croupier.do(f.MeterReported(JACKPOT), f.Measured("link"))
+    dealer = _dealer(game, rng, narrator, cards(STRAIGHT_FLUSH) if game == "MBS3" else ())
+    dealer.prepare()
+    if dealer.state.rules.book.progressive is not None:
+        dealer.do(f.MeterReported(JACKPOT), f.Measured("link"))
         narrator.line(f"Jackpot {cents_text(JACKPOT)}")
-    croupier.bets(WAGERS[game])
-    if croupier.state.rules.book.magic_card is not None:
-        croupier.select(rng.choice(DECK), rng.choice(list(WAGERS[game])))
+    narrator.placed = WAGERS[game]
+    dealer.bets(WAGERS[game])
+    if dealer.state.rules.book.magic_card is not None:
+        dealer.select(rng.choice(DECK), rng.choice(list(WAGERS[game])))
     if game == "RICO":
-        croupier.ricochet()
+        dealer.ricochet()
     elif game == "NSW":
-        _round_with_an_absent_player(croupier)
+        _round_with_an_absent_player(dealer)
     else:
-        croupier.let_it_ride()
-    _check(croupier.state, narrator)
+        dealer.let_it_ride()
+    _check(dealer.state, narrator)
 
 
-def _croupier(
+def _dealer(
     game: str, rng: random.Random, narrator: Narrator, first: tuple[Card, ...]
-) -> Croupier:
+) -> ScriptedDealer:
     state = open_table(game, SETTINGS[game], TODAY)
-    croupier = Croupier(state, stacked(first, rng), told=narrator.tell)
-    croupier.ride = lambda seat, spot: (
+    dealer = ScriptedDealer(state, stacked(first, rng), told=narrator.tell)
+    dealer.ride = lambda seat, spot: (
         "withdraw" if first and seat == 2 and spot == "1" else rng.choice(("ride", "withdraw"))
     )
-    croupier.plays = lambda _seat: rng.random() < 0.6
-    return croupier
+    dealer.plays = lambda _seat: rng.random() < 0.6
+    return dealer
 
 
-def _round_with_an_absent_player(croupier: Croupier) -> None:
+def _round_with_an_absent_player(dealer: ScriptedDealer) -> None:
     """Seat 3 has looked at the cards and left: what remains rides (NSW-12.14)."""
-    croupier.deal()
-    croupier.do(f.CardsHandled())
-    croupier.do(f.Decided(1, "1", "withdraw"))
-    croupier.take(1, "1")
-    croupier.do(f.PlayerAbsent(3, viewed=True))
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    croupier.settle()
+    dealer.deal()
+    dealer.do(f.CardsHandled())
+    dealer.do(f.Decided(1, "1", "withdraw"))
+    dealer.take(1, "1")
+    dealer.do(f.PlayerAbsent(3, viewed=True))
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
+    dealer.settle()
 
 
 def _check(state: TableState, narrator: Narrator) -> None:
-    """The exported record, settled on its own, must pay what the table paid."""
+    """Settling the exported record must give what the table paid."""
     archive = state.history[-1]
     if settle(decode_record(archive.record)) != archive.result:
         raise AssertionError(f"round {archive.round_no}: table and record disagree")
-    narrator.line("The exported record, settled on its own, pays the same.")
+    narrator.line("Settling the exported record gives the same amounts.")

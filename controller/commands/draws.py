@@ -7,12 +7,13 @@ a draw is and what the codes mean: docs/rules/selections.md.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Final
 
+from controller.commands.ending import ends
 from record import verify_draws
 from record.kit.arguments import Arguments
+from record.kit.verbs import Stop
 
 DESCRIPTION: Final = """\
 Reproduce every random selection (magic card, lucky player) of a table's journal: the seed fits its
@@ -32,30 +33,18 @@ examples:
 """
 
 
-def _arguments() -> Arguments:
-    parser = Arguments(
-        prog="underfelt draws",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+@ends("draws")
+def run(argv: list[str]) -> int:
+    parser = Arguments("underfelt draws", DESCRIPTION, EPILOG)
     parser.add_argument("action", choices=["verify"], help="what to do")
     parser.add_argument("journal_dir", metavar="JOURNAL_DIR", help="the journal's directory")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    return parser
-
-
-def run(argv: list[str]) -> int:
-    arguments = _arguments().parse_args(argv)
+    arguments = parser.parse_args(argv)
     try:
         report = verify_draws.verify(Path(arguments.journal_dir))
     except verify_draws.Unreadable as error:
-        return _refused(f"{error} (E-DRW-021)", os.EX_NOINPUT)
+        raise Stop(f"{error} (E-DRW-021)", os.EX_NOINPUT) from None
     except verify_draws.Damaged as error:
-        return _refused(f"{error} (E-DRW-020)", os.EX_DATAERR)
+        raise Stop(f"{error} (E-DRW-020)", os.EX_DATAERR) from None
     print(verify_draws.as_json(report) if arguments.json else verify_draws.as_text(report))
     return os.EX_OK if report.ok else os.EX_DATAERR
-
-
-def _refused(text: str, exit_code: int) -> int:
-    print(f"underfelt draws: {text}", file=sys.stderr)
-    return exit_code

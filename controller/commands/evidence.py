@@ -11,33 +11,34 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from controller.commands.ending import ends
 from controller.config.keys import load_key
-from controller.evidence.clock import Clock
+from controller.evidence.clock import HouseClock
 from controller.evidence.errors import EvidenceError
 from controller.evidence.frames import frame_rows
 from controller.evidence.pack import write
-from controller.evidence.parts import Parts
+from controller.evidence.parts import PackParts
 from controller.evidence.table import claim_in, table_half
-from controller.history.errors import FrameLogError, TableKeyError
-from record.journal import JournalError
+from controller.history.errors import FrameLogError
 from record.kit.arguments import Arguments, add_config
 from record.kit.money import dollars
 from record.kit.places import LINK
+from record.kit.verbs import Stop
 from record.verify_evidence import verify
 
 if TYPE_CHECKING:
     from controller.evidence.server import ServerHalf
 
 EPILOG: Final = """\
-Both halves make the proof: the link server's events (--config, --socket or
---backup) and the table's journal (--journal; its frame log is looked for beside
-it). One of them is enough for a pack that says which half is missing; without
-the server give --round. The folder is checked at once by the verifier that it
-holds. Nothing is changed anywhere. A draw of the server for a round that is not
-over at another table is left out, and the pack says so.
+A proof has two halves: the link server's events (--config, --socket or --backup)
+and the table's journal (--journal; its frame log is expected beside it). One half
+makes a pack that says what is missing; without the server give --round. The
+command checks the new folder with the verifier inside it and changes nothing
+else. A draw of the server for a round still played at another table is left out,
+and the pack says so.
 
-exit codes: 0 made and sound, 64 usage, 65 made, but a check does not hold,
-66 no such award, round or journal, 73 the folder is there already
+exit codes: 0 made and verified, 64 usage, 65 made, but a check failed,
+66 no such award, round or journal, 73 the folder exists already
 
 examples:
   underfelt evidence grand/3/17 --config /etc/underfelt/link.toml \\
@@ -49,6 +50,7 @@ examples:
 """
 
 
+@ends("evidence")
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt evidence", "Prove one jackpot.", EPILOG)
     _declare(parser)
@@ -58,14 +60,10 @@ def run(argv: list[str]) -> int:
     try:
         parts, names = gather(options)
         parts.currency = names[2] if options.currency is None else options.currency
-        clock = Clock.of(options.time_zone or names[0], options.day_start or names[1])
+        clock = HouseClock.of(options.time_zone or names[0], options.day_start or names[1])
         manifest = write(options.output, parts, clock, time.time_ns() // 1_000_000)
-    except (EvidenceError, JournalError, TableKeyError) as error:
-        print(f"underfelt evidence: {error}", file=sys.stderr)
-        return int(error.exit_code)
     except FrameLogError as error:
-        print(f"underfelt evidence: {options.frames or 'frames'}: {error}", file=sys.stderr)
-        return os.EX_DATAERR
+        raise Stop(f"{options.frames or 'frames'}: {error}", os.EX_DATAERR) from None
     parts.let_go()
     return _answer(options, parts, manifest)
 
@@ -92,9 +90,9 @@ def _declare(parser: argparse.ArgumentParser) -> None:
 
 def gather(
     options: argparse.Namespace, server: ServerHalf | None = None
-) -> tuple[Parts, tuple[str, str, str]]:
-    """Both halves, or the one that is at hand. ``server``: somebody has that half already."""
-    parts, names = Parts({"award": options.award}, server), ("UTC", "06:00", "")
+) -> tuple[PackParts, tuple[str, str, str]]:
+    """Both halves, or the one that was given. ``server``: that half, if it was read already."""
+    parts, names = PackParts({"award": options.award}, server), ("UTC", "06:00", "")
     if options.config or options.socket or options.backup:
         from controller.evidence.server import server_half, source_of
 
@@ -107,14 +105,14 @@ def gather(
     else:
         parts.missing.append("the link server's half: no amount can be proven from this pack")
     if options.journal is None:
-        said = f"the table's half: the journal of {parts.claim.get('table')} was not at hand"
+        said = f"the table's half: the journal of {parts.claim.get('table')} was not given"
         parts.missing.append(said)
     else:
         _table(options, parts)
     return parts, names
 
 
-def _table(options: argparse.Namespace, parts: Parts) -> None:
+def _table(options: argparse.Namespace, parts: PackParts) -> None:
     claim = parts.claim
     if parts.server is None and options.round is None:
         raise EvidenceError("E-EVD-007", "without the server give --round N", os.EX_USAGE)
@@ -136,7 +134,7 @@ def _table(options: argparse.Namespace, parts: Parts) -> None:
     parts.missing += missing
 
 
-def _answer(options: argparse.Namespace, parts: Parts, manifest: bytes) -> int:
+def _answer(options: argparse.Namespace, parts: PackParts, manifest: bytes) -> int:
     found = verify(options.output)
     digest = hashlib.sha256(manifest).hexdigest()
     if options.json:

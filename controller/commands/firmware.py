@@ -1,6 +1,6 @@
 """``underfelt firmware challenge``: a fresh nonce and the digest a card device must answer.
 
-Away from the table, by whoever holds the released image; the table never has it.
+Runs away from the table, where the released image is kept; the table never has the image.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ import hashlib
 import json
 import os
 import secrets
-import sys
 from pathlib import Path
 from typing import Final
 
+from controller.commands.ending import ends
+from controller.commands.io import InputError
 from record.kit.arguments import Arguments
+from record.kit.verbs import Stop
 
 NONCE_BYTES: Final = 16
 DIGEST_BYTES: Final = 16
 LARGEST: Final = 64 << 20
 EPILOG: Final = """\
-The answer is SHA-256 over nonce and image, its first 16 bytes. A nonce is good for
-one challenge: the table asks none twice.
+The answer is the first 16 bytes of SHA-256 over nonce and image. A nonce is valid
+for one challenge: the table accepts none twice.
 
 examples:
   underfelt firmware challenge shoe-3.1.bin
@@ -28,6 +30,7 @@ examples:
 """
 
 
+@ends("firmware")
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt firmware", "Prove the program of a card device.", EPILOG)
     parser.add_argument("what", choices=("challenge",), help="what to do")
@@ -38,12 +41,10 @@ def run(argv: list[str]) -> int:
         with Path(options.image).open("rb") as stream:
             image = stream.read(LARGEST + 1)
     except OSError as error:
-        print(f"underfelt firmware: {options.image}: {error.strerror}", file=sys.stderr)
-        return os.EX_NOINPUT
+        raise InputError(f"{options.image}: {error.strerror}") from None
     if not 0 < len(image) <= LARGEST:
         said = f"{len(image)} bytes; expected an image of 1 to {LARGEST}"
-        print(f"underfelt firmware: {options.image}: {said}", file=sys.stderr)
-        return os.EX_DATAERR
+        raise Stop(f"{options.image}: {said}", os.EX_DATAERR)
     nonce, digest = challenge(image, secrets.token_bytes(NONCE_BYTES))
     if options.json:
         print(json.dumps({"nonce": nonce, "digest": digest, "bytes": len(image)}))

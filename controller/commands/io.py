@@ -1,8 +1,9 @@
-"""What the commands share: arguments with exit 64, files with exit 66, strict JSON with exit 65."""
+"""What commands read: files, with exit 66 if they cannot, and strict JSON, with exit 65."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from codecs import BOM_UTF8
@@ -13,21 +14,25 @@ from typing import IO, Any, Final
 import msgspec
 
 from controller.rules.errors import RecordError
+from record.kit.verbs import Stop
 
 
-class Unreadable(Exception):
+class InputError(Stop):
     """The input file cannot be read: exit 66."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, os.EX_NOINPUT)
 
 
 def open_input(path: str) -> IO[bytes]:
     if path == "-":
         if sys.stdin is None:
-            raise Unreadable("-: standard input is closed; give a readable file")
+            raise InputError("-: standard input is closed; give a readable file")
         return sys.stdin.buffer
     try:
         return open(path, "rb")
     except OSError as error:
-        raise Unreadable(
+        raise InputError(
             f"{path}: {error.strerror}; give a readable file, or - for stdin"
         ) from None
 
@@ -46,7 +51,7 @@ def read_lines(path: str) -> Iterator[bytes]:
             except StopIteration:
                 return
             except OSError as error:
-                raise Unreadable(f"{path}: {error.strerror}") from None
+                raise InputError(f"{path}: {error.strerror}") from None
             yield line
 
 
@@ -64,7 +69,8 @@ def _pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 TWICE: Final = "the key appears twice in one object; expected it once"
 DEEPEST: Final = 100
-"""Levels of a document in which the decoder ran out of stack; a record has seven."""
+"""Levels of a document; a record has seven. Decoders differ, and with the version of Python, in how
+many they take."""
 LONGEST: Final = 4300
 """Digits of a whole number (Python's own limit)."""
 _TOKENS: Final = re.compile(r'[{}\[\],]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
@@ -82,7 +88,7 @@ def parse_json(text: bytes) -> Any:
     texts with escapes, where the count says nothing) go to the strict one, which also explains.
     """
     try:
-        value = _decode(text)
+        value = _bounded(text, _decode(text))
         if b"\\" not in text and _encode(value).count(b'"') == text.count(b'"'):
             return value
     except (msgspec.DecodeError, ValueError, OverflowError, RecursionError):
@@ -100,7 +106,7 @@ def _parse_strictly(text: bytes) -> Any:
         found = f"byte {error.start} (0x{text[error.start]:02x}) is not UTF-8"
         raise RecordError("E-REC-019", "$", f"{found}; expected JSON in UTF-8") from None
     try:
-        return _strict(document)
+        return _bounded(text, _strict(document))
     except json.JSONDecodeError as error:
         line = f"line {error.lineno} " if "\n" in document.rstrip() else ""
         where = f"{line}column {error.colno}"
@@ -111,6 +117,23 @@ def _parse_strictly(text: bytes) -> Any:
         if placed is None:
             raise
         raise placed from None
+
+
+def _bounded(text: bytes, value: Any) -> Any:
+    """The value of this text; RecursionError if it is nested deeper than ``DEEPEST``."""
+    if text.count(b"[") + text.count(b"{") > DEEPEST:
+        level = [value]
+        for _ in range(DEEPEST):
+            level = [inner for one in level for inner in _inside(one)]
+        if any(isinstance(one, (dict, list)) for one in level):
+            raise RecursionError
+    return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 @dataclass(slots=True)

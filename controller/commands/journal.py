@@ -32,7 +32,7 @@ pause = time.sleep
 
 
 def _refused(code: str, file: str, what: str, exit_code: int) -> Stop:
-    """The journal is sound, but the question has no answer in it."""
+    """The journal is sound, but does not have what was asked for."""
     said = f"{file}: {what} ({code})"
     row = {"code": code, "file": file, "offset": -1, "what": what, "text": said}
     return Stop(said, exit_code, [row])
@@ -58,7 +58,7 @@ def _declare_verify(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         type=_witness,
-        help="a record's hash that somebody else kept; may be given several times",
+        help="a record's hash that somebody else kept; repeat it for more",
     )
 
 
@@ -133,8 +133,10 @@ def _report_text(folder: Path, report: Report, row: dict[str, Any]) -> str:
 
 
 def _declare_tail(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", metavar="N", type=_count, default=10, help="so many (default 10)")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on as records come")
+    parser.add_argument("-n", metavar="N", type=_count, default=10, help="how many (default 10)")
+    parser.add_argument(
+        "--follow", "-f", action="store_true", help="print new records as they come"
+    )
 
 
 def _count(text: str) -> int:
@@ -167,7 +169,7 @@ def when(at_ms: int) -> str:
             f".{at_ms % 1000:03}Z"
         )
     except (ValueError, OverflowError, OSError):
-        return f"{at_ms} ms"  # a clock that was wrong by millennia is shown as it stands
+        return f"{at_ms} ms"  # a clock that is wrong by millennia is shown unconverted
 
 
 def _line(record: Record) -> str:
@@ -199,7 +201,7 @@ def _declare_export(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--result", action="store_true", help="the settled result alone")
 
 
-class RoundBody(msgspec.Struct):
+class ExportedRound(msgspec.Struct):
     """Body of a record of kind ``round``; what is inside is handed on byte for byte."""
 
     round_no: int = msgspec.field(name="round")
@@ -209,7 +211,7 @@ class RoundBody(msgspec.Struct):
 
 def _export(arguments: argparse.Namespace) -> Answer:
     """The last one of that number: a correction after the settlement is exported again."""
-    found: tuple[Record, RoundBody] | None = None
+    found: tuple[Record, ExportedRound] | None = None
     numbers: set[int] = set()
     reader = JournalReader(arguments.folder)
     for record in reader.records():
@@ -240,12 +242,36 @@ def _export(arguments: argparse.Namespace) -> Answer:
     return os.EX_OK, {}, ""
 
 
-def _round_body(folder: Path, record: Record) -> RoundBody:
+def _round_body(folder: Path, record: Record) -> ExportedRound:
     try:
-        return msgspec.json.decode(record.body, type=RoundBody)
+        return msgspec.json.decode(record.body, type=ExportedRound)
     except msgspec.DecodeError as error:
         what = f"record {record.seq}: kind round, but {error}"
         raise _refused("E-JRN-061", str(folder), what, os.EX_DATAERR) from None
+
+
+# --- rounds --------------------------------------------------------------------------------------
+
+
+def _declare_rounds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-n", metavar="N", type=_count, default=100, help="so many (default 100)")
+
+
+def _rounds(arguments: argparse.Namespace) -> Answer:
+    """Each as it was last recorded: a correction after the settlement is recorded again."""
+    found: dict[int, tuple[int, int]] = {}
+    times: Counter[int] = Counter()
+    for record in JournalReader(arguments.folder).records():
+        if record.kind == "round":
+            number = _round_body(arguments.folder, record).round_no
+            times[number] += 1
+            found[number] = record.at_ms, record.seq
+    rows = [
+        {"round": number, "at_ms": at_ms, "seq": seq, "recorded": times[number]}
+        for number, (at_ms, seq) in sorted(found.items(), reverse=True)[: arguments.n]
+    ]
+    lines = [f"{row['round']:>8}  {when(row['at_ms'])}  record {row['seq']}" for row in rows]
+    return os.EX_OK, {"rounds": rows}, "\n".join(lines) or "no rounds"
 
 
 # --- stats ---------------------------------------------------------------------------------------
@@ -301,7 +327,7 @@ VERBS: Final = {
     "verify": Verb(
         _declare_verify,
         _verify,
-        "check every byte, by two programs that share no code",
+        "check every byte with two programs that share no code",
         "verify /var/lib/underfelt/table-7/journal",
     ),
     "tail": Verb(
@@ -315,6 +341,12 @@ VERBS: Final = {
         _export,
         "a round's record and its settled result",
         "export-round /var/lib/underfelt/table-7/journal 1042 --record | underfelt settle -",
+    ),
+    "rounds": Verb(
+        _declare_rounds,
+        _rounds,
+        "the last rounds, newest first: number, time, record",
+        "rounds /var/lib/underfelt/table-7/journal -n 20",
     ),
     "stats": Verb(
         _declare_stats,

@@ -32,7 +32,7 @@ class NoDay(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDay:
     """A day, and what its records make of it again."""
 
     day: Day
@@ -70,7 +70,7 @@ def _which(text: str) -> str:
     return text
 
 
-def days(records: Iterator[Record], *, whole: bool) -> Iterator[Found]:
+def days(records: Iterator[Record], *, whole: bool) -> Iterator[FoundDay]:
     """Every closed day that can be read, then the one under way."""
     day: Day | None = Day() if whole else None
     for record in records:
@@ -79,13 +79,13 @@ def days(records: Iterator[Record], *, whole: bool) -> Iterator[Found]:
             made = None
             if day is not None and day.closing is not None:
                 made = fold.read(fold.closed(day))
-            yield Found(told, record.seq, made)
+            yield FoundDay(told, record.seq, made)
             day = fold.following(told if day is None else day, record.seq)
         elif day is not None:
             day = fold.take(day, record)
     if day is not None:
         day.total, day.date = fold.total(day), fold.date_of(day)
-        yield Found(day, None, None)
+        yield FoundDay(day, None, None)
 
 
 def _read(record: Record) -> Day:
@@ -96,7 +96,7 @@ def _read(record: Record) -> Day:
         raise NoDay(UNREADABLE, what, os.EX_DATAERR) from None
 
 
-def find(folder: Path, which: str) -> tuple[Found, str]:
+def find(folder: Path, which: str) -> tuple[FoundDay, str]:
     """The day asked for, and the table's name."""
     for last in (RECENT, None):
         reader = JournalReader(folder, last=last)
@@ -112,7 +112,7 @@ def find(folder: Path, which: str) -> tuple[Found, str]:
     raise NoDay(NO_DAY, f"no gaming day {which} in this journal; {held}", os.EX_NOINPUT)
 
 
-def _choose(found: list[Found], which: str) -> Found | None:
+def _choose(found: list[FoundDay], which: str) -> FoundDay | None:
     if which == NOW:
         return found[-1] if found and found[-1].seq is None else None
     closed = [one for one in found if one.seq is not None]
@@ -121,7 +121,7 @@ def _choose(found: list[Found], which: str) -> Found | None:
     return next((one for one in closed if one.day.number == int(which)), None)
 
 
-def said(found: Found, table: str) -> str:
+def said(found: FoundDay, table: str) -> str:
     text = report.page(found.day, table)
     if found.seq is None:
         return text

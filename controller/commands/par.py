@@ -8,13 +8,16 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from controller.commands.ending import ends
 from controller.config import load
 from controller.rules.settings import ALL, Settings, TableSettings
 from record.kit.arguments import Arguments
 from record.kit.config import ConfigError
+from record.kit.verbs import Stop
 from record.kit.words import shown
 
 
+@ends("par")
 def run(argv: list[str]) -> int:
     parser = Arguments(
         prog="underfelt par",
@@ -27,18 +30,9 @@ def run(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="exact fractions for machines")
     parser.add_argument("--svg", metavar="FILE", help="write the plots to FILE")
     arguments = parser.parse_args(argv)
-    try:
-        settings, table = _settings(arguments.game, arguments.config)
-    except ConfigError as error:
-        for line in str(error).splitlines():
-            print(f"underfelt par: {line}", file=sys.stderr)
-        return os.EX_CONFIG
-    except OSError as error:
-        print(f"underfelt par: {arguments.config}: {error.strerror}", file=sys.stderr)
-        return os.EX_NOINPUT
+    settings, table = _settings(arguments.game, arguments.config)
     if find_spec("numpy") is None:  # an optional extra: the Pi under a table does without it
-        print("underfelt par: needs numpy; pip install 'underfelt[math]'", file=sys.stderr)
-        return os.EX_UNAVAILABLE
+        raise Stop("needs numpy; pip install 'underfelt[math]'", os.EX_UNAVAILABLE)
     return _print(arguments.game, settings, table, as_json=arguments.json, svg_file=arguments.svg)
 
 
@@ -66,8 +60,7 @@ def _print(
         try:
             Path(svg_file).write_text(svg(made), encoding="utf-8")
         except OSError as error:
-            print(f"underfelt par: {svg_file}: {error.strerror}", file=sys.stderr)
-            return os.EX_CANTCREAT
+            raise Stop(f"{svg_file}: {error.strerror}", os.EX_CANTCREAT) from None
     print(json.dumps(sheet.as_json(made), indent=2) if as_json else render(made), end="")
     if as_json:
         print()

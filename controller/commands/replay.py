@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from controller.commands.ending import ends
 from controller.commands.replay_logs import read_logs
 from controller.config.keys import load_key
 from controller.config.live import line_kinds, load_live
-from controller.history.errors import SealError, TableKeyError
 from controller.history.replay import NO_START as REFERS_BACK
 from controller.history.sealing import CardSealer, TableKey
 from controller.replay import screen
-from controller.replay.closed import closed_cards
+from controller.replay.cards import closed_cards
 from controller.replay.compare import compare
-from controller.replay.felt import SeatRow
+from controller.replay.felt import SeatRow, card_text
 from controller.replay.finding import NotThere, rounds_in
 from controller.replay.frames import Antennas, join
 from controller.replay.jump import NoMoment, clock, exact, to_moment
@@ -28,12 +28,12 @@ from controller.replay.player import Player
 from controller.replay.screen import COLUMNS
 from controller.replay.timeline import Moment, Timeline, build
 from record.frame_files import FOLDER
-from record.journal import JournalCorrupt, JournalError, Record
+from record.journal import JournalCorrupt, Record
 from record.journal.reader import JournalReader
 from record.kit.arguments import Arguments, add_config
-from record.kit.config import ConfigError
 from record.kit.places import TABLE
 from record.kit.terminal import draw
+from record.kit.verbs import Stop
 from record.kit.words import counted
 
 UNDER_WAY: Final = "E-RPY-004"
@@ -47,13 +47,13 @@ decision of seat 3, cards, dispute, settlement), / find, n find again, s compare
 settle, f bytes of the moment, a all of the moment, q quit. Without a
 terminal, on a dumb one, or with --plain, the whole round is printed.
 
-Nothing is changed, and a table that plays is not disturbed. Cards that never
+Replaying changes nothing and does not disturb a running table. Cards that never
 became public stay masked. --key opens the device bytes of cards that did.
 --closed-cards shows the others too, marked NEVER PUBLIC: for an investigation
 with a written order, never beside a player, never while the round is under way
 (docs/operations/dispute.md).
 
-exit codes: 0 told and equal, 65 the replay or the settlement differs, 66 no
+exit codes: 0 replayed and equal, 65 the replay or the settlement differs, 66 no
 such round or file, 77 not allowed
 
 examples:
@@ -65,49 +65,30 @@ examples:
 """
 
 
-class Refused(Exception):
-    def __init__(self, said: str, exit_code: int) -> None:
-        super().__init__(said)
-        self.exit_code = exit_code
-
-
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplayPlace:
     """Where the table keeps its evidence, and which antenna reads which spot."""
 
     journal: Path
     antennas: Antennas
 
 
+@ends("replay")
 def run(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         return _replay(options)
-    except Refused as error:
-        said, code = str(error), error.exit_code
-    except ConfigError as error:
-        said, code = str(error), os.EX_CONFIG
-    except TableKeyError as error:
-        said, code = str(error), error.exit_code
-    except JournalError as error:
-        said, code = str(error), error.exit_code
-    except SealError as error:
-        said, code = str(error), os.EX_DATAERR
     except (NotThere, NoMoment) as error:
-        said, code = str(error), os.EX_NOINPUT
-    except OSError as error:
-        if error.filename is None:  # whoever read our output went away: no file is to blame
-            raise
-        said, code = f"{error.filename}: {error.strerror}", os.EX_NOINPUT
-    print(f"underfelt replay: {said}", file=sys.stderr)
-    return code
+        raise Stop(str(error), os.EX_NOINPUT) from None
 
 
 def _parser() -> Arguments:
     parser = Arguments("underfelt replay", "A past round, moment by moment.", EPILOG)
     parser.add_argument("round", metavar="ROUND", type=_round, help="its number, or last")
     add_config(parser, TABLE, "the table's configuration", "journal")
-    parser.add_argument("--journal", metavar="DIR", type=Path, help="its journal, instead")
+    parser.add_argument(
+        "--journal", metavar="DIR", type=Path, help="its journal, instead of --config"
+    )
     parser.add_argument("--key", metavar="FILE", type=Path, help="the table's sealing key")
     parser.add_argument(
         "--closed-cards", action="store_true", help="cards that never became public (needs --key)"
@@ -129,9 +110,9 @@ def _round(text: str) -> str:
 
 def _replay(options: argparse.Namespace) -> int:
     if bool(options.config) == bool(options.journal):
-        raise Refused("expected --config FILE or --journal DIR", os.EX_USAGE)
+        raise Stop("expected --config FILE or --journal DIR", os.EX_USAGE)
     if options.closed_cards and options.key is None:
-        raise Refused("--closed-cards needs --key FILE", os.EX_USAGE)
+        raise Stop("--closed-cards needs --key FILE", os.EX_USAGE)
     where = _place(options)
     key = None if options.key is None else load_key(options.key)
     timeline, table = _timeline(where.journal, options.round, key, closed=options.closed_cards)
@@ -180,12 +161,12 @@ def _concerns(moment: Moment, seat: int) -> bool:
     return seat in moment.seats or not moment.seats
 
 
-def _place(options: argparse.Namespace) -> Place:
+def _place(options: argparse.Namespace) -> ReplayPlace:
     if options.journal is not None:
-        return Place(options.journal, {})
+        return ReplayPlace(options.journal, {})
     config = load_live(options.config, line_kinds())
     antennas = {spot: antenna for antenna, spot in config.layout.spots.items()}
-    return Place(config.journal.path, antennas)
+    return ReplayPlace(config.journal.path, antennas)
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -206,11 +187,11 @@ def _timeline(
             if timeline.diverged is not None and timeline.diverged.code == REFERS_BACK and last:
                 continue
             if timeline.diverged is not None and timeline.diverged.code == OTHER_KEY:
-                raise Refused(f"--key: {timeline.diverged}", os.EX_DATAERR)
+                raise Stop(f"--key: {timeline.diverged}", os.EX_DATAERR)
             if closed and sealer is not None:
                 if timeline.under_way:
                     said = f"round {number} is under way: closed cards stay closed ({UNDER_WAY})"
-                    raise Refused(said, os.EX_NOPERM)
+                    raise Stop(said, os.EX_NOPERM)
                 own = {moment.seq for moment in timeline.moments}
                 timeline = build(records, number, sealer, closed_cards(records, sealer, own))
         except NotThere:
@@ -260,10 +241,10 @@ def _text(timeline: Timeline, moments: Sequence[Moment], missing: str, table: st
     for moment in moments:
         yield ""
         yield from screen.moment_page(timeline, moment)
-        if moment.rows != lay:
+        if moment.felt.rows != lay:
             yield "  then on the felt:"
             yield from (f"  {line}" for line in screen.felt_page(moment, COLUMNS - 2) if line)
-        lay = moment.rows
+        lay = moment.felt.rows
     yield ""
     yield from screen.compare_page(compare(timeline))
 
@@ -283,7 +264,10 @@ def _rows(timeline: Timeline, moments: Sequence[Moment], missing: str) -> Iterat
             "seats": sorted(moment.seats),
             "marks": sorted(moment.marks),
             "phase": moment.phase,
-            "felt": [_felt(one) for one in moment.rows],
+            "felt": [one.row() for one in moment.felt.rows],
+            "board": [card_text(card) for card in moment.felt.board],
+            "bonus": None if moment.felt.bonus is None else card_text(moment.felt.bonus),
+            "pot_cents": moment.felt.pot_cents,
             "followed": [{"text": s.text, "clause": s.clause or None} for s in moment.followed],
             "cards": [card._asdict() for card in moment.cards],
             "shown": [shown._asdict() for shown in moment.shown],
@@ -306,11 +290,3 @@ def _rows(timeline: Timeline, moments: Sequence[Moment], missing: str) -> Iterat
         "note": missing or None,
     }
     yield json.dumps(last, ensure_ascii=False)
-
-
-def _felt(row: SeatRow) -> dict[str, object]:
-    """What lies at a seat; 0 is the dealer."""
-    wagers = [
-        {"spot": spot, "cents": cents, "decided": how or None} for spot, cents, how in row.wagers
-    ]
-    return {"seat": row.seat, "wagers": wagers, "cards": row.cards, "note": row.note or None}

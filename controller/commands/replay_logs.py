@@ -15,7 +15,7 @@ from pathlib import Path
 from controller.history.errors import FrameLogError
 from controller.history.framelog import DATA_MAX, LoggedFrame, log_id_of, read_frames, times_us
 from controller.history.sealing import TableKey
-from controller.replay.frames import Log, Windows, windows
+from controller.replay.frames import StartLog, Windows, windows
 from controller.replay.timeline import Timeline
 from record.frame_files import FrameFolder
 
@@ -28,13 +28,13 @@ class _Files:
     """(file, its first frame in milliseconds)"""
 
     @property
-    def log(self) -> Log:
+    def log(self) -> StartLog:
         last, first_ms = self.files[-1]
         try:
             times = times_us(last.read_bytes())
         except OSError:
             times = None
-        return Log(self.files[0][1], first_ms if times is None else times[1] // 1000)
+        return StartLog(self.files[0][1], first_ms if times is None else times[1] // 1000)
 
     def reaching(self, wanted: Windows) -> Iterator[Path]:
         """A file reaches to the next one, the last to any time: it may be damaged half-way."""
@@ -46,7 +46,7 @@ class _Files:
                 yield file
 
 
-def read_logs(folder: Path, timeline: Timeline, key: TableKey | None) -> tuple[list[Log], str]:
+def read_logs(folder: Path, timeline: Timeline, key: TableKey | None) -> tuple[list[StartLog], str]:
     """The logs with what is wanted of each, and what could not be read."""
     found: dict[bytes, _Files] = {}
     trouble = _refused(folder)

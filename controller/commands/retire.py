@@ -4,35 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
+from controller.commands.ending import ends
 from controller.config.keys import link_keys
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import compose as starting
-from controller.daemon.linking import identity_of
+from controller.daemon.linking import no_network
 from controller.daemon.retiring import RETIRED, NotNow, put_aside, seal
-from controller.link.once import NoAnswer, greet
+from controller.daemon.setup import setup_of
+from controller.link.greeting import NoAnswer, greet
 from controller.link.session import Head
-from controller.rules.errors import UnderfeltError
-from record.journal import JournalError
 from record.journal.reader import JournalReader, Report
 from record.kit.arguments import Arguments, add_config
-from record.kit.config import ConfigError
 from record.kit.places import TABLE
+from record.kit.verbs import Stop
 from record.kit.words import counted
-from record.link.keys import KeyFileError
 from record.link.messages import Checkpoint, FromServer, ServerRefused, Welcome
 
 CONSENT: Final = "E-LNK-021"
 EPILOG: Final = """\
-The daemon must be stopped. The first time, the journal is closed for good: its
-counters are its last record, and the link server learns where it ends. Then
-two people consent at the server (underfelt link retire). The second time, the
-journal is put aside; nothing is deleted. The next start begins a new journal,
-which two people must accept at the server (underfelt link accept).
+Stop the daemon, then run this command twice. The first run closes the journal for
+good: its last record holds the counters, and the link server learns where it
+ends. Then two people consent at the server (underfelt link retire). The second
+run puts the journal aside; nothing is deleted. The next start begins a new
+journal, which two people must accept at the server (underfelt link accept).
 
 exit codes: 0 put aside, 75 people or the link must act first, 69 no server
 
@@ -40,6 +38,7 @@ example: underfelt retire --config /etc/underfelt/table-1/table.toml
 """
 
 
+@ends("retire")
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt retire", "Clear a table's memory.", EPILOG)
     add_config(parser, TABLE, "the table's configuration")
@@ -47,21 +46,11 @@ def run(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     try:
         row = retire(load_live(options.config, starting.KINDS))
-    except FileNotFoundError as error:
-        return _refused(f"{error.filename}: no such file", os.EX_NOINPUT)
-    except ConfigError as error:
-        return _refused(str(error), os.EX_CONFIG)
     except NoAnswer as error:
-        return _refused(f"{error}; nothing was put aside (E-RUN-008)", os.EX_UNAVAILABLE)
-    except (UnderfeltError, JournalError, KeyFileError) as error:
-        return _refused(str(error), getattr(error, "exit_code", os.EX_DATAERR))
+        said = f"{error}; nothing was put aside (E-RUN-008)"
+        raise Stop(said, os.EX_UNAVAILABLE) from None
     print(json.dumps(row) if options.json else row["said"])
     return os.EX_OK if row["put_aside"] else os.EX_TEMPFAIL
-
-
-def _refused(text: str, code: int) -> int:
-    print(f"underfelt retire: {text}", file=sys.stderr)
-    return code
 
 
 def retire(config: LiveConfig) -> dict[str, Any]:
@@ -95,25 +84,25 @@ def _sealed(config: LiveConfig) -> bool:
     """True if it was done now: only with every event at the server."""
     if not config.journal.path.is_dir():
         raise NotNow("E-RUN-007", f"{config.journal.path}: there is no journal")
+    setup = setup_of(config)
     try:
-        started = starting.compose(config)
+        table = starting.compose(setup, network=no_network)
     except starting.Retired:
         return False
     try:
-        events = started.replayed.memory.sent or 0
-        journal = started.journal
+        events = table.replayed.memory.sent or 0
+        journal = table.journal
         head = Head(events, journal.next_seq - 1, journal.head.hex())
-        hello = identity_of(config, journal.journal_id).hello(head)
+        hello = setup.identity(journal.journal_id).hello(head)
         first = greet(*_who(config), (hello,))[0]
         if not isinstance(first, Welcome) or first.n != events:
             taken = first.n if isinstance(first, Welcome) else 0
             said = first.text if isinstance(first, ServerRefused) else f"it has {taken} of {events}"
             text = f"the link server does not have all events of this journal: {said}"
             raise NotNow("E-RUN-007", f"{text}; start the table and let it send them")
-        seal(started, time.time_ns() // 1_000_000)
+        seal(table, time.time_ns() // 1_000_000)
     finally:
-        started.frames.close()
-        started.journal.close()
+        table.journal.close()
     return True
 
 
@@ -127,7 +116,7 @@ def _end(folder: Path) -> tuple[Report, int]:
 
 def _told(config: LiveConfig, report: Report, events: int) -> list[FromServer]:
     end = Head(events, report.last_seq, report.head.hex())
-    hello = identity_of(config, report.journal_id).hello(end)
+    hello = setup_of(config).identity(report.journal_id).hello(end)
     last = Checkpoint(end.seq, end.hash, time.time_ns() // 1_000_000)
     return greet(*_who(config), (hello, last))
 

@@ -1,4 +1,4 @@
-"""``underfelt settle``: rule on one record, or on one record per line."""
+"""``underfelt settle``: settle one record, or one record per line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 
-from controller.commands.io import Unreadable, parse_json, read_input, read_lines
+from controller.commands.ending import ends
+from controller.commands.io import parse_json, read_input, read_lines
 from controller.rules.decode import decode_record
 from controller.rules.errors import RecordError
 from controller.rules.settle import settle
 from record.kit.arguments import Arguments
 from record.kit.outside import printable_json
+from record.kit.verbs import Stop
 
 _encode = msgspec.json.Encoder().encode
 
@@ -30,10 +32,11 @@ def settle_text(text: bytes) -> dict[str, Any]:
     return settle(decode_record(parse_json(text)))
 
 
+@ends("settle")
 def run(argv: list[str]) -> int:
     parser = Arguments(
         prog="underfelt settle",
-        description="Rule on a finished or broken-off round and print what should have been paid.",
+        description="Settle a finished or interrupted round and print what should have been paid.",
         epilog="example: underfelt settle round.json",
     )
     parser.add_argument("file", metavar="FILE", help="the record, or - for standard input")
@@ -41,19 +44,15 @@ def run(argv: list[str]) -> int:
         "--lines", action="store_true", help="one record per line in, one result per line out"
     )
     parser.add_argument(
-        "--json", action="store_true", help="as everywhere; this command prints nothing else"
+        "--json", action="store_true", help="accepted like everywhere; the output is always JSON"
     )
     arguments = parser.parse_args(argv)
+    if arguments.lines:
+        return _lines(arguments.file)
     try:
-        if arguments.lines:
-            return _lines(arguments.file)
         result = settle_text(read_input(arguments.file))
-    except Unreadable as error:
-        print(f"underfelt settle: {error}", file=sys.stderr)
-        return os.EX_NOINPUT
     except RecordError as error:
-        print(f"underfelt settle: {arguments.file}: {error}", file=sys.stderr)
-        return os.EX_DATAERR
+        raise Stop(f"{arguments.file}: {error}", os.EX_DATAERR) from None
     sys.stdout.buffer.write(_encoded(result) + b"\n")
     return os.EX_OK
 

@@ -1,7 +1,7 @@
 """``underfelt staff``: the house's staff register, from the office to the table.
 
 Format, rules and codes: docs/operations/staff.md. A PIN is asked for, or read from standard input,
-and is never an argument: arguments are there for every user of the machine to read. With ``--json``
+and is never an argument: every user of the machine can read arguments. With ``--json``
 the answer is one JSON object on standard output, also when it is a refusal.
 """
 
@@ -18,12 +18,19 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from controller.registers import keys
+from controller.commands.registers import (
+    declare_change,
+    declare_pubkey,
+    keygen,
+    roll_out,
+    trusted,
+)
 from controller.registers.errors import BatchError, Problem, SignedError, UnreadableError
+from controller.registers.keys import SigningSecret, load_secret
 from controller.registers.kinds import STAFF
 from controller.registers.staff import edit
-from controller.registers.staff.document import Loaded, load
-from controller.registers.staff.people import DUTIES, Duty, Person
+from controller.registers.staff.document import LoadedStaff, load
+from controller.registers.staff.people import DUTIES, Duty, Person, as_row
 from controller.registers.staff.pins import SALT_BYTES
 from record.kit.verbs import Answer, Command, Stop, Verb, add_json
 from record.kit.words import counted
@@ -40,28 +47,13 @@ def today() -> date:
     return datetime.now().astimezone().date()
 
 
-# --- keygen ------------------------------------------------------------------------------------
-
-
-def _declare_keygen(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--secret", metavar="FILE", required=True, help="stays in the office")
-    parser.add_argument("--public", metavar="FILE", required=True, help="goes to every table")
-
-
-def _keygen(arguments: argparse.Namespace) -> Answer:
-    made = keys.make_keys(STAFF, Path(arguments.secret), Path(arguments.public))
-    row = {"secret": arguments.secret, "public": arguments.public, "fingerprint": made}
-    return os.EX_OK, row, f"{arguments.secret} (mode 0400), {arguments.public}: fingerprint {made}"
-
-
 # --- add, disable, enable, pin -----------------------------------------------------------------
 
 
 def _declare_change(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
     parser.add_argument("id", metavar="ID", help="1 to 8 digits, as typed at the console")
-    parser.add_argument("--key", metavar="FILE", required=True, help="the secret key")
-    parser.add_argument("--by", metavar="WHO", required=True, help="who does it, for the history")
+    declare_change(parser)
 
 
 def _declare_pin(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +65,7 @@ def _declare_pin(parser: argparse.ArgumentParser) -> None:
 
 def _declare_add(parser: argparse.ArgumentParser) -> None:
     _declare_pin(parser)
-    parser.add_argument("--name", required=True, help="as people know him")
+    parser.add_argument("--name", required=True, help="the person's name")
     parser.add_argument(
         "--role", action="append", choices=ROLE_WORDS, required=True, metavar="ROLE",
         help=f"may be given repeatedly: {', '.join(ROLE_WORDS)}",
@@ -129,9 +121,8 @@ def _set_pin(arguments: argparse.Namespace) -> Answer:
     return os.EX_OK, row, f"{path}: version {version}: new PIN for {arguments.id}"
 
 
-def _authority(arguments: argparse.Namespace) -> tuple[keys.SecretKey, edit.Stamp]:
-    key = keys.load_secret(STAFF, Path(arguments.key))
-    return key, edit.Stamp(arguments.by, now())
+def _authority(arguments: argparse.Namespace) -> tuple[SigningSecret, edit.StaffStamp]:
+    return load_secret(STAFF, Path(arguments.key)), edit.StaffStamp(arguments.by, now())
 
 
 def _pin(arguments: argparse.Namespace) -> str:
@@ -161,23 +152,14 @@ def _date(option: str, text: str) -> date:
 # --- check, show -------------------------------------------------------------------------------
 
 
-def _declare_pubkey(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    said = "the public key that must have signed"
-    parser.add_argument("--pubkey", metavar="FILE", required=required, help=said)
-
-
 def _declare_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
-    _declare_pubkey(parser, required=True)
+    declare_pubkey(parser, required=True)
 
 
-def _loaded(arguments: argparse.Namespace) -> Loaded:
-    """Without a key of one's own a file proves only that it is whole: that must be said."""
-    public = keys.load_public(STAFF, Path(arguments.pubkey)) if arguments.pubkey else None
-    if public is None:
-        said = "warning: no --pubkey: it is not checked who signed this"
-        print(f"underfelt staff: {arguments.register}: {said}", file=sys.stderr)
-    return load(Path(arguments.register), public)
+def _loaded(arguments: argparse.Namespace) -> LoadedStaff:
+    public_key = trusted(STAFF, "staff", arguments.pubkey, [arguments.register])
+    return load(Path(arguments.register), public_key)
 
 
 def _check(arguments: argparse.Namespace) -> Answer:
@@ -207,8 +189,8 @@ def _check(arguments: argparse.Namespace) -> Answer:
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("register", metavar="REGISTER")
-    parser.add_argument("id", metavar="ID", nargs="?", help="one person, and what was done to them")
-    _declare_pubkey(parser, required=False)
+    parser.add_argument("id", metavar="ID", nargs="?", help="one person, with the history")
+    declare_pubkey(parser, required=False)
 
 
 def _show(arguments: argparse.Namespace) -> Answer:
@@ -232,15 +214,9 @@ def _show(arguments: argparse.Namespace) -> Answer:
 
 def _person_json(person: Person) -> dict[str, Any]:
     """Everything but the PIN's hash."""
-    until = person.valid_until
-    return {
-        "id": person.staff_id,
-        "name": person.name,
-        "roles": [duty for duty in DUTIES if duty in person.duties],
-        "status": person.status,
-        "valid_from": person.valid_from.isoformat(),
-        "valid_until": None if until is None else until.isoformat(),
-    }
+    row = as_row(person)
+    del row["pin"]
+    return row
 
 
 def _person_text(person: Person) -> str:
@@ -251,41 +227,10 @@ def _person_text(person: Person) -> str:
     return f"{row['id']:>8}  {row['name']}  ({roles})  {row['status']}, {days}"
 
 
-# --- roll-out ----------------------------------------------------------------------------------
-
-
-def _declare_roll_out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("register", metavar="REGISTER")
-    parser.add_argument("--to", metavar="PATH", required=True, help="where the table reads it")
-    _declare_pubkey(parser, required=True)
-    parser.add_argument(
-        "--approved-by",
-        metavar="WHO",
-        action="append",
-        default=[],
-        help="twice, two people: allow a way back, or replace what cannot be verified",
-    )
-
-
-def _roll_out(arguments: argparse.Namespace) -> Answer:
-    public_key = keys.load_public(STAFF, Path(arguments.pubkey))
-    source, target = Path(arguments.register), Path(arguments.to)
-    done = edit.roll_out(source, target, public_key, arguments.approved_by)
-    people = arguments.approved_by if done.overruled else []
-    row = {"to": str(target), **asdict(done), "approved_by": people}
-    if not done.written:
-        said = "is in place already"
-    else:
-        said = f"instead of {done.replaced}" if done.replaced else "is new here"
-    if people:
-        said += f"; {done.overruled} overruled by {' and '.join(people)}"
-    return os.EX_OK, row, f"{target}: version {done.version} {said}"
-
-
 VERBS: Final = {
-    "keygen": Verb(
-        _declare_keygen,
-        _keygen,
+    "keygen": keygen(
+        STAFF,
+        "office",
         "make the office's pair of keys",
         "keygen --secret staff.key --public staff.pub",
     ),
@@ -322,13 +267,12 @@ VERBS: Final = {
     "show": Verb(
         _declare_show,
         _show,
-        "everybody, or one person and what was done to them",
+        "list everybody, or one person with the history",
         "show house.staff 1042 --pubkey staff.pub",
     ),
-    "roll-out": Verb(
-        _declare_roll_out,
-        _roll_out,
-        "put a verified register where a table reads it",
+    "roll-out": roll_out(
+        STAFF,
+        edit.roll_out,
         "roll-out house.staff --to /var/lib/underfelt/house.staff --pubkey staff.pub",
     ),
 }

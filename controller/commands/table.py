@@ -8,31 +8,24 @@ import logging
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Final
 
+from controller.commands.table_process import compose_process
 from controller.config.live import LiveConfig, load_live
 from controller.daemon import compose as starting
 from controller.daemon.changing import Reloader
 from controller.daemon.crash_policy import end_on_failure
-from controller.daemon.http import Http
+from controller.daemon.frames import Frames, open_frames
 from controller.daemon.journald import DaemonLog, journal_socket, kept_log
-from controller.daemon.linking import link_of
 from controller.daemon.locked import stay_locked
-from controller.daemon.logbook import Entry, LogKeeper, say
-from controller.daemon.pulse import Pulse
+from controller.daemon.logbook import Entry, say
 from controller.daemon.runtime import Runtime
 from controller.daemon.selfaudit import audit
-from controller.daemon.service import Service
+from controller.daemon.setup import opening_of, setup_of
 from controller.daemon.standalone import Standalone
-from controller.daemon.tamper import Sockets
-from controller.daemon.verbs import Verbs
-from controller.daemon.writer import Noted
-from controller.faults.refusals import REFUSED, Refusal, exhausted, refusal_of
+from controller.faults.refusals import REFUSED, StartRefusal, exhausted, refusal_of
 from controller.faults.troubles import LOCKED_MODE
-from controller.shell.desk.desk import desk_of
-from controller.shell.desk.recent import Direction, Recent
 from record.kit.arguments import Arguments
 from record.kit.notify import Notifier
 from record.kit.process import keep_memory_private
@@ -55,9 +48,13 @@ examples:
 def run(argv: list[str]) -> int:
     parser = Arguments("underfelt table", "Run a table.", EPILOG)
     parser.add_argument("--config", required=True, metavar="FILE", help="the table's configuration")
-    parser.add_argument("--meter", type=int, metavar="CENTS", help="a simulated table: its jackpot")
-    parser.add_argument("--selection", metavar="CARD/SEAT", help="a simulated table: not drawn")
-    parser.add_argument("--locked", action="store_true", help="do not play: say so and wait")
+    parser.add_argument("--meter", type=int, metavar="CENTS", help="jackpot of a simulated table")
+    parser.add_argument(
+        "--selection", metavar="CARD/SEAT", help="selection of a simulated table, instead of a draw"
+    )
+    parser.add_argument(
+        "--locked", action="store_true", help="do not play: show that the table is locked"
+    )
     options = parser.parse_args(argv)
     with kept_log(Path(options.config).absolute().parent.name) as log:
         if options.locked:
@@ -79,10 +76,12 @@ def _run(parser: Arguments, options: argparse.Namespace, log: DaemonLog) -> int:
             parser.error("--meter and --selection are for a table with simulated devices")
         if not config.simulated:
             audit(bool(sys.flags.inspect))
-        started = starting.compose(config, scripted=standalone.scripted_selection())
+        table = starting.compose(setup_of(config, standalone=standalone))
+        setup = table.setup
+        frames = open_frames(setup.journal.path, setup.key, table.chance, setup.card_devices)
     except REFUSED as error:
         return _refused(refusal_of(error))
-    serving = _serve(config, started, standalone, log)
+    serving = _serve(config, table, frames, log)
     try:
         asyncio.run(serving)
     except (OSError, MemoryError) as error:
@@ -107,7 +106,7 @@ async def _locked(path: str) -> None:
     await stay_locked(path, stop, Notifier.from_environment())
 
 
-def _refused(refusal: Refusal) -> int:
+def _refused(refusal: StartRefusal) -> int:
     """Why it does not start: to journald if it reads our standard error, else as a plain line."""
     if journal_socket() is None:
         print(f"underfelt table: {refusal.text}", file=sys.stderr)
@@ -116,88 +115,20 @@ def _refused(refusal: Refusal) -> int:
     return refusal.exit_code
 
 
-async def _serve(
-    config: LiveConfig, started: starting.Started, standalone: Standalone, log: DaemonLog
-) -> None:
-    def deliver(effects: tuple[object, ...]) -> None:
-        for effect in effects:
-            for told in standalone.answer(effect):
-                runtime.put(told)
-
-    frames, recent = started.frames, Recent()
-
-    def on_frame(device: str, direction: Direction, data: bytes, at_us: int) -> None:
-        frames.note(device, direction, data, at_us)
-        recent.frame(device, direction, data, at_us)
-
-    runtime = Runtime(
-        started.writer, started.rig, config.layout, deliver=deliver, on_frame=on_frame
-    )
-    runtime.listeners.append(recent.reading)
-    link = link_of(started, runtime.put)
-    runtime.linked = link.released
-    if config.link is None:
-        runtime.put(standalone.at_start())
+async def _serve(config: LiveConfig, table: starting.Table, frames: Frames, log: DaemonLog) -> None:
+    process = compose_process(config, table, frames, left_out=log.limit.left_out)
     loop = asyncio.get_running_loop()
     end_on_failure(loop)
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, runtime.stop, name.name)
-    _reload_on_hangup(config, runtime)
-    frames.start()
-    runtime.status = started.writer.status()  # who asks before the first group is answered too
-    verbs = Verbs(config, started, runtime, link)
-    http: Http | None = None
-    if config.service.http:
-        http = Http(config.service.address, config.service.port, verbs.answers())
-        verbs.http_error = await http.start()
-    repaired = started.journal.repaired
-    desk = desk_of(config, runtime, verbs, recent, link, repaired_bytes=repaired)
-    service = Service(config.service.socket, verbs.all(), {"shell": desk.answer}, desk.left)
-    await service.start()
-
-    notifier = Notifier.from_environment()
-    watch = Pulse(runtime, started.rig, notifier)
-    verbs.feeds = lambda: watch.fed
-    sockets = Sockets(lambda body: runtime.put(Noted("alarm", body)))
-    verbs.strangers = lambda: sockets.plugged
-    keeper = LogKeeper(verbs.status, monotonic_us, started.table.attempts, log.limit.left_out)
-    tasks = [asyncio.create_task(watch.run()), asyncio.create_task(keeper.run())]
-    if not config.simulated:
-        tasks.append(asyncio.create_task(sockets.run()))
-
-    def ready() -> None:
-        link.start()
-        notifier.ready(f"journal {started.journal.journal_id}")
-        text = f"table {config.name}: {config.game}, journal {started.journal.journal_id}"
-        print(text, flush=True)
-        say(Entry("started", logging.INFO, text))
-        runtime.logged = keeper.released
-
-    try:
-        await runtime.run(started.opened, list(started.replayed.missing), ready)
-    finally:
-        notifier.stopping()
-        say(Entry("stopping", logging.INFO, f"table {config.name} stops: {runtime.stopping}"))
-        for task in tasks:
-            task.cancel()
-        await desk.tests.close("the table stops")
-        await link.close("the table stops")
-        await service.close()
-        await desk.audit.close()
-        if http is not None:
-            await http.close()
-        frames.close()
-        started.journal.close()
-
-
-def monotonic_us() -> int:
-    return time.monotonic_ns() // 1000
+        loop.add_signal_handler(name, process.runtime.stop, name.name)
+    _reload_on_hangup(config, process.runtime)
+    await process.run()
 
 
 def _reload_on_hangup(config: LiveConfig, runtime: Runtime) -> None:
     """SIGHUP: read the configuration again, off the loop; the writer decides what becomes of it."""
     loop = asyncio.get_running_loop()
-    reloader = Reloader(config, lambda: load_live(config.path, starting.KINDS), starting.opening_of)
+    reloader = Reloader(config, lambda: load_live(config.path, starting.KINDS), opening_of)
     reading: set[asyncio.Task[None]] = set()
 
     async def reload() -> None:

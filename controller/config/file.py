@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from controller.config import layers
-from controller.rules.errors import SettingsError
-from controller.rules.settings import MONEY_SPEC, Settings, TableSettings, convert, open_settings
-from record.kit.config import ConfigError, Problem
+from controller.rules.settings import MONEY_SPEC, Settings, TableSettings, convert
+from record.kit.config import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,6 @@ class TableConfig:
         for name, value in self.values.items():
             (money if name in MONEY_SPEC else table)[name] = convert(name, value)
         return Settings(**money), TableSettings(**table)
-
-    def for_live_table(self) -> tuple[Settings, TableSettings]:
-        """The settings of a live table: those without a safe default must be stated."""
-        try:
-            return open_settings(self.game, self.values)
-        except SettingsError as error:
-            listed = [Problem(code, f"settings.{key}", text) for code, key, text in error.problems]
-            raise ConfigError(self.path, listed) from None
 
 
 def load(path: str | Path) -> TableConfig:

@@ -35,10 +35,6 @@ def link_keys(config: LiveConfig) -> tuple[SecretKey, str] | None:
     return load_secret(path), load_public(config.link.server_key)
 
 
-def make_key() -> TableKey:
-    return TableKey(secrets.token_bytes(KEY_BYTES))
-
-
 def key_line() -> str:
     """The content of a new key file, to be created with mode 0400."""
     return f"{KEY_WORD} {secrets.token_hex(KEY_BYTES)}\n"
@@ -70,7 +66,7 @@ def load_key(path: Path, credentials: Path | None = None) -> TableKey:
         raise TableKeyError("E-SEAL-002", str(path), said, 77)
     found = re.fullmatch(rb"([a-z0-9-]+) ([0-9a-f]{64})\n?", text)
     if found is None or found[1] != KEY_WORD.encode():
-        # What stands in the file is not repeated: it may be a secret in the wrong place.
+        # The content is not repeated: it may be a secret in the wrong place.
         said = f"expected one line '{KEY_WORD} KEY' with 64 hex digits"
         raise TableKeyError("E-SEAL-003", str(path), said, 78)
     return TableKey(bytes.fromhex(found[2].decode()))

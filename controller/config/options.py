@@ -303,7 +303,7 @@ _SETTINGS_WHEN: Final[Mapping[str, When]] = {
     # Devices and their number are built at the start.
     "seats": "restart",
     "card_device": "restart",
-    # What stands on the table's sign or felt does not change under players who read it.
+    # What the table's sign or felt says does not change while players read it.
     **dict.fromkeys(
         (
             "min_wager", "max_wager", "limit_scope", "max_payout", "max_payout_scope",

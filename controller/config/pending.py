@@ -1,6 +1,6 @@
 """A new configuration beside the running one: what changed, and when it may take effect.
 
-Pure. A configuration is taken whole or not at all, because its hash stands in every round; the
+Pure. A configuration is taken whole or not at all, because its hash is in every round; the
 strictest of its changes decides the moment. Nothing ever takes effect inside a round.
 """
 
@@ -17,7 +17,7 @@ _STRICTNESS: Final[tuple[When, ...]] = ("round", "closed", "restart")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """``old`` or ``new`` is None where a key is not there; ``origin`` is where the new one is."""
 
     key: str
@@ -28,15 +28,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingConfig:
     """The way from one configuration to another."""
 
     old_hash: str
     new_hash: str
-    changes: tuple[Change, ...]
+    changes: tuple[ConfigChange, ...]
 
     @classmethod
-    def between(cls, running: LiveConfig, loaded: LiveConfig) -> Pending:
+    def between(cls, running: LiveConfig, loaded: LiveConfig) -> PendingConfig:
         changes = []
         for key in (*running.values, *(k for k in loaded.values if k not in running.values)):
             before, after = running.values.get(key), loaded.values.get(key)
@@ -46,17 +46,17 @@ class Pending:
                 origin = "no longer there" if after is None else after.origin(key)
                 # A section that comes or goes is built or taken down at a start.
                 when = when_of(key) if before is not None and after is not None else "restart"
-                changes.append(Change(key, old, new, when, origin))
+                changes.append(ConfigChange(key, old, new, when, origin))
         if running.layout_sha256 != loaded.layout_sha256:
             digests = running.layout_sha256, loaded.layout_sha256
             origin = str(loaded.layout_path)
-            changes.append(Change("layout (content)", *digests, "restart", origin))
+            changes.append(ConfigChange("layout (content)", *digests, "restart", origin))
         if running.language_sha256 != loaded.language_sha256 and all(
             change.key != "display.language" for change in changes
         ):
             digests = running.language_sha256, loaded.language_sha256
             origin = str(loaded.display.language)
-            changes.append(Change("display.language (content)", *digests, "round", origin))
+            changes.append(ConfigChange("display.language (content)", *digests, "round", origin))
         return cls(running.effective_hash, loaded.effective_hash, tuple(changes))
 
     @property

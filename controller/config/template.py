@@ -1,7 +1,7 @@
 """A complete, commented configuration for a new table: ``underfelt config init``.
 
-What must be stated is marked ``REQUIRED`` and left open; everything else stands there as a comment
-with its default. For a simulated table the required ones are filled in.
+What must be stated is marked ``REQUIRED`` and left open; everything else is a comment with its
+default. For a simulated table the required ones are filled in.
 """
 
 from __future__ import annotations

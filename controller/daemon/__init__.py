@@ -1,1 +1,1 @@
-"""The table daemon: what it writes into its journal, how it comes back, and its runtime."""
+"""The table daemon: how a table is put together, runs, comes back and shows what it does."""

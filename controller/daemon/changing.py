@@ -1,6 +1,6 @@
 """A configuration that changes while the table runs: what is taken at once, what waits, what not.
 
-Rule settings, displays and policy are taken between two rounds, as a whole and by a new standing
+Rule settings, displays and policy are taken between two rounds, as a whole and by a new snapshot
 record, so that a replay sees them change where they changed. Everything else is built at a start
 and says so.
 """
@@ -13,8 +13,9 @@ from typing import Any, Final, Literal
 
 from controller.config.live import LiveConfig
 from controller.config.options import When
-from controller.config.pending import Pending
+from controller.config.pending import PendingConfig
 from controller.daemon.house_options import HouseOptions, house_options
+from controller.faults.status import ChangeStatus
 from controller.history.memory import Memory, reopen
 from controller.history.snapshot import Opening
 from controller.rules.errors import UnderfeltError
@@ -35,7 +36,7 @@ _LIVE: Final = ("settings.", "display.", "policy.", "shell.")
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The configuration was read anew. ``needs`` None: it is the running one."""
+    """The configuration was read again. ``needs`` None: it is the running one."""
 
     hash: str
     opening: Opening | None = None
@@ -70,7 +71,7 @@ class Reloader:
             taken = self._choose(loaded)
         except (ConfigError, OSError, UnderfeltError) as error:
             return Reloaded("", refused=str(error))
-        pending = Pending.between(self._seen.get(in_force, self._running), loaded)
+        pending = PendingConfig.between(self._seen.get(in_force, self._running), loaded)
         self._seen[loaded.effective_hash] = loaded
         changes = tuple((one.key, one.old, one.new) for one in pending.changes)
         built = any(not one.key.startswith(_LIVE) for one in pending.changes)
@@ -105,10 +106,10 @@ class Changing:
             case _:
                 return "wait" if in_round else "apply"
 
-    def told(self, verdict: Verdict) -> dict[str, Any]:
+    def told(self, verdict: Verdict) -> ChangeStatus:
         """For journal and status: what is to come, and what to do about it."""
         one = self.waiting
-        told: dict[str, Any] = {"verdict": verdict, "in_force": self.in_force}
+        told: ChangeStatus = {"verdict": verdict, "in_force": self.in_force}
         if one is not None and one.refused:
             told["why"] = one.refused
         elif one is not None:

@@ -2,7 +2,7 @@
 
 asyncio would write a traceback and go on, with a timer or a port that nobody looks after any more
 and a watchdog that is still fed. The journal holds all that was acted upon, so a new start is the
-better answer. A request that failed at the service socket is not worth a round; it is told.
+better answer. A request that failed at the service socket is not worth a round; it is reported.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Final
 
-from controller.daemon.journald import write_now
 from controller.daemon.logbook import Entry, say
+from record.kit.log_lines import write_now
 
 _NO_MEMORY: Final = b"underfelt table: no memory; the table starts again (E-RUN-004)\n"
 

@@ -1,7 +1,7 @@
 """The table's deck watch: the public cards of every closed round in, alarms for the journal out.
 
 Pure. It looks at a round only after its end, and only at cards that became public. It moves no
-money and stops nothing: whatever goes wrong in here is told and the watch begins anew.
+money and stops nothing: whatever goes wrong in here is reported and the watch starts again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from controller.deckwatch.orders import Dealt
+from controller.deckwatch.orders import DealtOrder
 from controller.deckwatch.state import StateError, restore, save
 from controller.deckwatch.watch import DeckWatch
 from controller.rules.cards import DECK_SIZE, Card, PublicMoment, reveal
@@ -28,10 +28,10 @@ DECKWATCH: Final = "deckwatch"
 SAVE_AFTER: Final = 20
 """Rounds between two records of the watch's state; a power cut forgets at most so many."""
 FAILED: Final = "E-DCK-021"
-FAILED_TEXT: Final = "tell the maker; the watch has begun anew, no money hangs on it"
+FAILED_TEXT: Final = "tell the manufacturer; the watch starts from zero, no money depends on it"
 
 
-def dealt_of(state: TableState) -> Dealt | None:
+def dealt_of(state: TableState) -> DealtOrder | None:
     """The round that ``state`` has just closed; None if there is nothing to tell of it.
 
     Each round counts as a shuffle of its own. Where a table deals on from the same cards that can
@@ -40,7 +40,7 @@ def dealt_of(state: TableState) -> Dealt | None:
     if not 0 < len(state.drawn) <= DECK_SIZE:
         return None
     packets = state.packets if uses_packets(state.rules) else ()
-    return Dealt(
+    return DealtOrder(
         state.round_no,
         (state.deck.name or "")[:64],
         state.round_no,
@@ -94,7 +94,7 @@ class Decks:
 
     @classmethod
     def restored(cls, body: bytes | None) -> Decks:
-        """From the last record of its kind; anew if there is none or it cannot be read."""
+        """From the last record of its kind; from zero if there is none or it cannot be read."""
         if body is None:
             return cls()
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from controller.history.entries import load
-from drivers.cards.link import UNPROVED, CardDriver
+from drivers.cards.driver import UNPROVED, CardDriver
 from drivers.rig import Rig
 
 DEVICE: Final = "device"
@@ -41,4 +41,4 @@ class DeviceLockouts:
         for name, serial in self.locked.items():
             driver = rig.lines.get(name)
             if isinstance(driver, CardDriver) and serial in ("", serials.get(name)):
-                driver.bar()
+                driver.lock_out()

@@ -24,7 +24,7 @@ KEEP: Final = 8
 
 
 class Frames:
-    """``note`` is for the loop, the rest for whoever starts and ends the table."""
+    """``note`` is for the loop, the rest for the code that starts and ends the table."""
 
     def __init__(self, log: FrameLog) -> None:
         self._log = log

@@ -26,25 +26,26 @@ Answers = Mapping[str, Callable[[], Answer]]
 
 
 class Http:
-    def __init__(
-        self, address: str, port: int, answers: Answers, patience_s: float = PATIENCE_S
-    ) -> None:
+    """``error`` says why nothing is served although it should be."""
+
+    def __init__(self, address: str, port: int, patience_s: float = PATIENCE_S) -> None:
         self._address, self._port = address, port
-        self._answers = answers
+        self._answers: Answers = {}
         self._patience_s = patience_s
+        self.error = ""
         self._server: asyncio.Server | None = None
         self._open = 0
 
-    async def start(self) -> str:
-        """Empty, or why nothing is served."""
+    async def start(self, answers: Answers) -> None:
+        """A port that is taken is no failure: then ``error`` says so."""
+        self._answers = answers
         try:
             self._server = await asyncio.start_server(
                 self._serve, self._address, self._port, limit=LONGEST, backlog=MOST_AT_ONCE
             )
         except (OSError, UnicodeError) as error:
             said = getattr(error, "strerror", None) or str(error)
-            return f"{self._address} port {self._port}: {said}"
-        return ""
+            self.error = f"{self._address} port {self._port}: {said}"
 
     @property
     def port(self) -> int:

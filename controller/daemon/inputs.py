@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from controller.daemon.changing import Reloaded
 from controller.daemon.house_options import HouseOptions
 from controller.daemon.metrics import SyncTimes
+from controller.faults.status import Parts, Status
 from controller.link.hearing import Heard
+from controller.link.session import Head
 from controller.rules.engine import facts as f
+from controller.table.play import ForCaller
 from drivers.orders import Order
 from drivers.readings import Reading
 from record.link.messages import Event
@@ -46,12 +49,19 @@ class Overrun:
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """Everything has been read anew since that many were lost."""
+    """Everything has been read again since that many were lost."""
 
     lost: int
 
 
-Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | Reading
+@dataclass(frozen=True, slots=True)
+class KeepFrom:
+    """The link server may still ask for this record: retention keeps it and all later ones."""
+
+    seq: int
+
+
+Input = Tick | Told | Noted | Reloaded | Overrun | CaughtUp | Heard | KeepFrom | Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +83,33 @@ class Released:
     """What a group leaves behind, durable by now."""
 
     orders: tuple[Order, ...]
-    effects: tuple[object, ...]
-    """For the link and whoever else is not at the table."""
+    effects: tuple[ForCaller, ...]
+    """For the link and everyone else who is not at the table."""
     wake_us: int | None
-    status: Mapping[str, Any]
+    status: Status
+    head: Head
+    """Where the durable journal ends."""
     outbox: tuple[Event, ...] = ()
-    """New events for the link server; those of earlier groups stand in the journal."""
-    sent: int = 0
-    """Number of the last event."""
+    """New events for the link server; those of earlier groups are in the journal."""
+    test_mode: bool = False
     beside: Beside = field(default_factory=Beside)
+    parts: Parts = field(default_factory=Parts)
+    """What anyone who follows the table sees; a part that did not change is the same object."""
+    news: tuple[Mapping[str, Any], ...] = ()
+    """What happened in this group, in words."""
+
+
+class Blocked(NamedTuple):
+    """Why not now. ``taken``: somebody has test mode; ``in_round``: because of the round."""
+
+    why: str
+    taken: bool = False
+    in_round: bool = False
 
 
 class JournalLike(Protocol):
     journal_id: str
+    keep_from_seq: int | None
 
     @property
     def next_seq(self) -> int: ...

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import select
 import socket
 import struct
 import time
@@ -19,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from record.kit.log_lines import LogLines
 
 SOCKET: Final = "/run/systemd/journal/socket"
 MOST_BYTES: Final = 16_384
@@ -98,15 +99,21 @@ def journal_socket(environ: Mapping[str, str] = os.environ, descriptor: int = 2)
 class JournaldHandler(logging.Handler):
     """``log.warning("...", extra={"alarm": "device failed", "device": "shoe", ...})``."""
 
-    def __init__(self, table_id: str, *, path: str | None = SOCKET, descriptor: int = 2) -> None:
-        """Without a ``path`` everything goes to the descriptor."""
+    def __init__(
+        self, table_id: str, *, path: str | None = SOCKET, descriptor: int | None = None
+    ) -> None:
+        """Without a ``path`` everything goes to the descriptor, which is standard error if not
+        given."""
         super().__init__()
-        self.table_id, self._path, self._descriptor = table_id, path, descriptor
+        self.table_id, self._path, self._lines = table_id, path, LogLines(descriptor)
         self._socket: socket.socket | None = None
         self.undelivered = 0
         """Records that journald did not take; they went to standard error."""
-        self.lost = 0
+
+    @property
+    def lost(self) -> int:
         """Records that nobody took; the next line that is written says how many."""
+        return self._lines.lost
 
     def fields(self, record: logging.LogRecord) -> dict[str, str]:
         message = record.getMessage()
@@ -140,7 +147,7 @@ class JournaldHandler(logging.Handler):
                 self.undelivered += 1
             self._write_line(fields)
         except Exception:  # a log line must never end the table, nor be told of at length
-            self.lost += 1
+            self._lines.lost += 1
 
     def _deliver(self, fields: Mapping[str, str]) -> bool:
         data = b"".join(encode_field(name, value) for name, value in fields.items())
@@ -157,37 +164,17 @@ class JournaldHandler(logging.Handler):
         """As systemd reads it from standard error: the priority in front, one line each."""
         shown = ("MESSAGE_ID", *(name.upper() for name in FIELDS))
         told = " ".join(f"{name}={fields[name]}" for name in shown if name in fields)
-        lines = [f"<4>{self.lost} log lines were lost"] if self.lost else []
+        lines = []
         for number, line in enumerate(fields["MESSAGE"].splitlines() or [""]):
             rest = f" [{told}]" if told and not number else ""
             lines.append(f"<{fields['PRIORITY']}>{line}{rest}")
-        if write_now(self._descriptor, "\n".join(lines) + "\n"):
-            self.lost = 0
-        else:
-            self.lost += 1
+        self._lines.write("\n".join(lines) + "\n")
 
     def close(self) -> None:
         if self._socket is not None:
             self._socket.close()
             self._socket = None
         super().close()
-
-
-def write_now(descriptor: int, text: str) -> bool:
-    """Write, if that does not wait: what polls as writable takes PIPE_BUF bytes at once (poll(2)).
-    Longer text is cut."""
-    data = text.encode("utf-8", "backslashreplace")
-    if len(data) > select.PIPE_BUF:
-        data = data[: select.PIPE_BUF - 1] + b"\n"
-    try:
-        asked = select.poll()
-        asked.register(descriptor, select.POLLOUT)
-        ready = asked.poll(0)
-        if not ready or not ready[0][1] & select.POLLOUT:
-            return False
-        return os.write(descriptor, data) == len(data)
-    except OSError:
-        return False
 
 
 @dataclass(slots=True)

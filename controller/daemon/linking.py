@@ -1,83 +1,139 @@
-"""The table and its link put together: keys, what is heard, what is sent.
+"""A table's link: to its servers over a network, or none.
 
 The socket's library is loaded only where there is a link.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
 
-from controller.config.live import LiveConfig
-from controller.daemon.writer import Released
-from controller.history.identity import program_hash
+from controller.daemon.inputs import Input, KeepFrom, Released
+from controller.daemon.setup import LinkSetup
+from controller.faults.status import LinkStatus, Status
+from controller.faults.troubles import SILENT, troubles
 from controller.link.cursor import Cursor
-from controller.link.hearing import Heard
 from controller.link.session import Head, TableIdentity
+from record.link.messages import Receipt, TableNow
 
 if TYPE_CHECKING:
-    from controller.daemon.compose import Started
     from controller.link.client import LinkClient
 
+MOST_TROUBLES: Final = 16
+CODE: Final = re.compile(r"E-[A-Z]{3,4}-[0-9]{3}")
+Put = Callable[[Input], None]
+"""Gives the writer an input."""
+NowOf = Callable[[], TableNow | None]
 
-class Link:
-    """A running link, or none: then nothing is sent and nothing heard."""
 
-    def __init__(self, client: LinkClient | None = None) -> None:
-        self._client = client
-
+class Link(Protocol):
     def start(self) -> None:
-        if self._client is not None:
-            self._client.start()
+        """In the event loop; before the first group is released."""
 
     def released(self, released: Released) -> None:
-        if self._client is not None:
-            status, journal = released.status, released.status["journal"]
-            head = Head(released.sent, journal["next_seq"] - 1, journal["head"])
-            self._client.released(released.outbox, head, test_mode=bool(status.get("test_mode")))
+        """A group is durable."""
 
-    async def close(self, why: str) -> None:
-        if self._client is not None:
-            await self._client.close(why)
+    async def close(self, why: str) -> None: ...
 
-    def status(self) -> dict[str, Any] | None:
-        return None if self._client is None else self._client.status()
+    def status(self) -> LinkStatus | None:
+        """None: there is no link server."""
 
     def fingerprints(self) -> dict[str, str]:
-        return {} if self._client is None else self._client.fingerprints()
+        """Of the public keys."""
 
 
-def identity_of(config: LiveConfig, journal_id: str) -> TableIdentity:
-    return TableIdentity(
-        config.name,
-        journal_id,
-        config.game,
-        program_hash(),
-        config.effective_hash,
-        config.settings.meter_rule,
-    )
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """All that a link needs of its table."""
+
+    identity: TableIdentity
+    servers: LinkSetup
+    cursor: Cursor
+    head: Head
+    receipt: Receipt | None
 
 
-def link_of(started: Started, put: Callable[[Heard], None]) -> Link:
-    """In the event loop's thread, before the writer runs."""
-    config, journal, kept = started.config, started.journal, started.table.kept
-    places = kept.places
-    if config.link is None or started.link_keys is None:
-        return Link()
+Network = Callable[[LinkPlan, Put], Link]
+"""Makes the link of a table that has link servers."""
+
+
+class NoLink:
+    """Nothing is sent and nothing heard."""
+
+    def start(self) -> None:
+        pass
+
+    def released(self, released: Released) -> None:
+        pass
+
+    async def close(self, why: str) -> None:
+        pass
+
+    def status(self) -> LinkStatus | None:
+        return None
+
+    def fingerprints(self) -> dict[str, str]:
+        return {}
+
+
+class ServerLink:
+    """``make`` gets what says how the table stands: it is asked with each heartbeat."""
+
+    def __init__(self, make: Callable[[NowOf], LinkClient]) -> None:
+        self._status: Status = {}
+        self._client = make(lambda: table_now(self._status))
+
+    def start(self) -> None:
+        self._client.start()
+
+    def released(self, released: Released) -> None:
+        self._status = released.status
+        self._client.released(released.outbox, released.head, test_mode=released.test_mode)
+
+    async def close(self, why: str) -> None:
+        await self._client.close(why)
+
+    def status(self) -> LinkStatus | None:
+        return self._client.status()
+
+    def fingerprints(self) -> dict[str, str]:
+        return self._client.fingerprints()
+
+
+def table_now(status: Status) -> TableNow | None:
+    """For the floor: each code once, the worst first. None before there is a round."""
+    if "phase" not in status:
+        return None
+    found = (one.code for one in troubles(status) if one.level != "note")
+    # A driver may make codes of its own: what is no code on the wire would get the table muted.
+    codes = dict.fromkeys(code if CODE.fullmatch(code) else SILENT for code in found)
+    return TableNow(str(status["phase"]), status["round"], 0, tuple(codes)[:MOST_TROUBLES])
+
+
+def zmq_network(plan: LinkPlan, put: Put) -> Link:
     from controller.link.client import Keys, LinkClient
 
-    def keep(seq: int) -> None:
-        journal.keep_from_seq = seq
+    servers = plan.servers
 
-    client = LinkClient(
-        identity_of(config, journal.journal_id),
-        config.link.endpoints,
-        Keys(*started.link_keys),
-        Cursor(config.journal.path, places),
-        head=Head(places.last, journal.next_seq - 1, journal.head.hex()),
-        limit_ms=config.link.heartbeat_limit_ms,
-        put=put,
-        keep=keep,
-        receipt=kept.receipt,
-    )
-    return Link(client)
+    def client(now_of: NowOf) -> LinkClient:
+        return LinkClient(
+            plan.identity,
+            servers.endpoints,
+            Keys(servers.secret, servers.server),
+            plan.cursor,
+            head=plan.head,
+            limit_ms=servers.limit_ms,
+            put=put,
+            keep=lambda seq: put(KeepFrom(seq)),
+            now_of=now_of,
+            receipt=plan.receipt,
+        )
+
+    return ServerLink(client)
+
+
+def no_network(_plan: LinkPlan, _put: Put) -> Link:
+    """For a table that is only looked at: it does not dial."""
+    return NoLink()

@@ -11,8 +11,10 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from controller.daemon.inputs import Released
+from controller.faults.status import AwardStatus, Status
 from controller.faults.troubles import (
     DOOR,
     FULL,
@@ -77,13 +79,13 @@ class Logbook:
 
     def __init__(self, now_us: int) -> None:
         self._began_us = now_us
-        self._devices: dict[str, Any] = {}
+        self._devices: dict[str, tuple[str, str]] = {}
         self._troubles: dict[tuple[str, str], Trouble] = {}
-        self._awards: dict[str, Mapping[str, Any]] = {}
+        self._awards: dict[str, AwardStatus] = {}
         self._alarms = 0
         self._seen: tuple[object, ...] = ()
 
-    def differs(self, status: Mapping[str, Any]) -> bool:
+    def differs(self, status: Status) -> bool:
         """Is it worth a look? Quick: asked after every group."""
         names = ("devices", "alarm_counts", "awards", "link_up", "locked", "test_mode", "safe_mode")
         seen = tuple(status.get(name) for name in names)
@@ -92,7 +94,7 @@ class Logbook:
         self._seen = seen
         return True
 
-    def look(self, status: Mapping[str, Any], now_us: int) -> list[Entry]:
+    def look(self, status: Status, now_us: int) -> list[Entry]:
         """``status`` as the socket answers it."""
         return [
             *self._of_devices(status, now_us),
@@ -101,7 +103,7 @@ class Logbook:
             *self._of_awards(status),
         ]
 
-    def _of_devices(self, status: Mapping[str, Any], now_us: int) -> Iterator[Entry]:
+    def _of_devices(self, status: Status, now_us: int) -> Iterator[Entry]:
         found = {one.about: one for one in devices_in(status)}
         for name, told in status.get("devices", {}).items():
             waits = not told["code"] and told["state"] == "unknown"
@@ -119,7 +121,7 @@ class Logbook:
                 alarm = "display wrong" if trouble.code in SHOWN_WRONG else alarm
                 yield _line(alarm, trouble, name)
 
-    def _of_troubles(self, status: Mapping[str, Any]) -> Iterator[Entry]:
+    def _of_troubles(self, status: Status) -> Iterator[Entry]:
         before, now = self._troubles, {(one.code, one.about): one for one in others_in(status)}
         self._troubles = now
         for key, trouble in now.items():
@@ -131,7 +133,7 @@ class Logbook:
                 text = f"{trouble.about}: over: {trouble.meaning}"
                 yield Entry(alarm, logging.INFO, text, None, trouble.code)
 
-    def _of_alarms(self, status: Mapping[str, Any]) -> Iterator[Entry]:
+    def _of_alarms(self, status: Status) -> Iterator[Entry]:
         total = sum(status.get("alarm_counts", {}).values())
         new, self._alarms = total - self._alarms, total
         kept = list(status.get("alarms", ()))[-new:] if new > 0 else []
@@ -147,7 +149,7 @@ class Logbook:
             number = one.get("round") or status.get("round")
             yield Entry(alarm, logging.WARNING, text, None, code, number)
 
-    def _of_awards(self, status: Mapping[str, Any]) -> Iterator[Entry]:
+    def _of_awards(self, status: Status) -> Iterator[Entry]:
         before, now = self._awards, {str(one["award"]): one for one in status.get("awards", ())}
         self._awards = now
         for name, one in now.items():
@@ -164,7 +166,7 @@ def _line(alarm: str, trouble: Trouble, device: str | None = None) -> Entry:
     return Entry(alarm, _LEVELS[trouble.level], text, device, trouble.code)
 
 
-def _award(one: Mapping[str, Any], state: str, level: int) -> Entry:
+def _award(one: AwardStatus, state: str, level: int) -> Entry:
     text = f"award {one['award']}: seat {one['seat']}, ${cents_text(one['cents'])}: {state}"
     return Entry("award", level, text, None, None, one["round"])
 
@@ -183,7 +185,7 @@ class LogKeeper:
 
     def __init__(
         self,
-        status: Callable[[], Mapping[str, Any]],
+        status: Callable[[], Status],
         now_us: Callable[[], int],
         attempts: deque[Attempt] | None = None,
         left_out: Callable[[], list[tuple[str, str, int]]] = list,
@@ -193,12 +195,12 @@ class LogKeeper:
         self._attempts = attempts if attempts is not None else deque()
         self._book = Logbook(now_us())
 
-    def released(self, status: Mapping[str, Any]) -> None:
+    def released(self, released: Released) -> None:
         """A group is on disk."""
         if self._attempts:
             found = [self._attempts.popleft() for _ in range(len(self._attempts))]
             self._say_all(lambda: refused_sign_ons(found))
-        if self._book.differs(status):
+        if self._book.differs(released.status):
             self.look()
 
     def look(self) -> None:

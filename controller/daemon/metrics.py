@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
+from controller.faults.status import Status
 from controller.faults.troubles import MARKS, troubles
 from controller.rules.engine.state import Phase
 from record import __version__
@@ -57,7 +58,7 @@ class Process:
     sync: SyncTimes = field(default_factory=SyncTimes)
 
 
-def metrics(status: Mapping[str, Any], process: Process) -> str:
+def metrics(status: Status, process: Process) -> str:
     """``status`` as the socket answers it."""
     parts = (_table, _link, _devices, _journal, _process)
     found = chain.from_iterable(part(status, process) for part in parts)
@@ -75,7 +76,7 @@ def _by(label: str, found: Mapping[str, int]) -> list[Sample]:
     return [({label: name}, value) for name, value in found.items()]
 
 
-def _table(status: Mapping[str, Any], _: Process) -> Families:
+def _table(status: Status, _: Process) -> Families:
     counts, day = status["counts"], status["gaming_day"]
     info = {"version": __version__, "game": status["game"], "table": status["table"]}
     yield "build_info", "gauge", "Version, game and table; always 1.", [(info, 1)]
@@ -102,7 +103,7 @@ def _table(status: Mapping[str, Any], _: Process) -> Families:
     yield "trouble", "gauge", "1 for each trouble, with its code.", listed
 
 
-def _link(status: Mapping[str, Any], _: Process) -> Families:
+def _link(status: Status, _: Process) -> Families:
     """The talk with the link server; nothing where there is none."""
     link = status.get("link")
     if link is None:
@@ -114,12 +115,15 @@ def _link(status: Mapping[str, Any], _: Process) -> Families:
     yield "link_events", "gauge", "Events in the journal.", _one(link["events"])
     yield "link_acknowledged", "gauge", "Events the server has.", _one(link["acknowledged"])
     yield "link_outbox_depth", "gauge", "Events the server lacks.", _one(link["waiting"])
-    for name, what in (("last_ack_ms", "the last acknowledgement"), ("heard_ms", "any message")):
-        ago = -1 if link[name] is None else link[name]
-        yield f"link_{name}", "gauge", f"Milliseconds since {what}; -1 if none came.", _one(ago)
+    for name, ago_ms, what in (
+        ("last_ack_ms", link["last_ack_ms"], "the last acknowledgement"),
+        ("heard_ms", link["heard_ms"], "any message"),
+    ):
+        ago = _one(-1 if ago_ms is None else ago_ms)
+        yield f"link_{name}", "gauge", f"Milliseconds since {what}; -1 if none came.", ago
 
 
-def _devices(status: Mapping[str, Any], process: Process) -> Families:
+def _devices(status: Status, process: Process) -> Families:
     devices = status["devices"]
     total = {s: sum(told["state"] == s for told in devices.values()) for s in STATES}
     yield "devices", "gauge", "Devices by state.", _by("state", total)
@@ -141,7 +145,7 @@ def _devices(status: Mapping[str, Any], process: Process) -> Families:
     yield "device_errors_total", "counter", "Poll errors by device and fault code.", errors
 
 
-def _journal(status: Mapping[str, Any], process: Process) -> Families:
+def _journal(status: Status, process: Process) -> Families:
     journal, counts = status["journal"], status["counts"]
     yield "journal_next_seq", "gauge", "Number of the next record.", _one(journal["next_seq"])
     facts = _one(process.records.get("fact"))
@@ -157,7 +161,7 @@ def _journal(status: Mapping[str, Any], process: Process) -> Families:
     yield "disk_free_bytes", "gauge", "Free on the journal's file system.", free
 
 
-def _process(status: Mapping[str, Any], process: Process) -> Families:
+def _process(status: Status, process: Process) -> Families:
     inputs = _one(status["counts"].get("inputs"))
     yield "inputs_total", "counter", "Readings, keys and facts that came in.", inputs
     yield "queue_depth", "gauge", "Inputs that wait for the writer.", _one(process.queue_depth)

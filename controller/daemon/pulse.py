@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from controller.daemon.logbook import Entry, say
 from controller.daemon.notify import Watchdog
+from controller.faults.status import Status
 from drivers.rig import Rig
 from drivers.transport.clock import now_us
 from record.kit.notify import Notifier
@@ -27,7 +27,7 @@ class Working(Protocol):
     groups: int
 
     @property
-    def status(self) -> Mapping[str, Any]: ...
+    def status(self) -> Status: ...
 
     @property
     def is_idle(self) -> bool: ...
@@ -73,7 +73,7 @@ class Pulse:
             text = f"not fed for {(at_us - self._fed_us) // 1000} ms: waiting for {late}"
             say(Entry("watchdog starving", logging.ERROR, text))
 
-    def due_us(self, status: Mapping[str, Any]) -> dict[str, int]:
+    def due_us(self, status: Status) -> dict[str, int]:
         """When each loop wants to run next, without the devices that have been given up."""
         devices = status.get("devices", {})
         return {
@@ -83,7 +83,7 @@ class Pulse:
         }
 
 
-def status_line(status: Mapping[str, Any]) -> str:
+def status_line(status: Status) -> str:
     """What ``systemctl status`` shows: ``round 1841, dealing, link up, 17 of 17 devices``."""
     devices = status.get("devices", {})
     ready = sum(told["state"] == "ready" for told in devices.values())

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.compose import Started
+from controller.daemon.compose import Table
 from controller.history.entries import dump
 from controller.history.gamingday import fold
 from controller.rules.engine.state import Phase
@@ -27,22 +27,22 @@ class NotNow(UnderfeltError):
         self.code = code
 
 
-def unfinished(started: Started) -> str:
+def unfinished(table: Table) -> str:
     """What must be ended before, or nothing."""
-    state = started.replayed.state
+    state = table.replayed.state
     if state.phase is not Phase.IDLE:
         return f"round {state.round_no} is under way"
     pending = [award.award for award in state.awards if award.pending]
     if pending:
         return f"award {pending[0]} is not paid or rejected"
-    if started.replayed.missing:
+    if table.replayed.missing:
         return "the last fact is not complete: start the table once"
     return ""
 
 
-def counters(started: Started) -> dict[str, Any]:
+def counters(table: Table) -> dict[str, Any]:
     """Everything that a clearing would lose, as the last record of the journal."""
-    memory, journal = started.replayed.memory, started.journal
+    memory, journal = table.replayed.memory, table.journal
     return {
         "v": 1,
         "rounds": memory.state.round_no,
@@ -53,12 +53,12 @@ def counters(started: Started) -> dict[str, Any]:
     }
 
 
-def seal(started: Started, at_ms: int) -> None:
-    why = unfinished(started)
+def seal(table: Table, at_ms: int) -> None:
+    why = unfinished(table)
     if why:
         raise NotNow("E-RUN-007", f"{why}; end it first")
-    started.journal.append(RETIRED, dump(counters(started)), at_ms)
-    started.journal.sync()
+    table.journal.append(RETIRED, dump(counters(table)), at_ms)
+    table.journal.sync()
 
 
 def put_aside(folder: Path, journal_id: str) -> Path:

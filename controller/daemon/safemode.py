@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from controller.daemon.inputs import Blocked
+from controller.daemon.testmode import Stands
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
-from controller.shell.testing.mode import Blocked, Stands
-from controller.table.stepping import ORDERED
+from controller.table.play import ORDERED
 
 SHELL: Final = f.Measured("shell")
 
@@ -48,5 +49,5 @@ def _blocked(writer: Stands) -> Blocked | None:
 
 
 def ordered_by(why: str) -> str:
-    """Whoever closed the progressive at the shell; nothing if nobody did."""
+    """Who closed the progressive at the shell; nothing if nobody did."""
     return why.removeprefix(ORDERED) if why.startswith(ORDERED) else ""

@@ -53,13 +53,13 @@ def findings(
         if environ.get(name):
             yield f"{name} is set: take it out of the service's environment"
     for address in listening:
-        yield f"a port is open that is not the table's: {address}: close it in whoever started this"
+        yield f"a port is open that is not the table's: {address}: close it in the starter"
     if prompt:
         yield "the interpreter was started with -i: start it without"
 
 
 def inherited() -> Iterator[str]:
-    """Sockets that listen and were handed to this process by whoever started it."""
+    """Sockets that listen and were handed to this process by its starter."""
     for name in os.listdir("/proc/self/fd"):
         number = int(name)
         if number < FIRST:

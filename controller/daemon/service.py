@@ -6,7 +6,6 @@ Who asks is known from the socket itself (SO_PEERCRED); the file's mode decides 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
+from record.kit.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 65_536
 BACKLOG: Final = 64
-"""Whoever comes while others are being let in waits here."""
+"""Clients that come while others are being let in wait here."""
 AT_ONCE: Final = 1
 """Without a free descriptor asyncio tries again a second later, as often as this says each time:
 with more than one its tracebacks multiply."""
@@ -101,9 +101,10 @@ class Service:
 
     async def _answer(self, line: bytes, peer: Peer) -> Mapping[str, Any]:
         try:
-            request = json.loads(line)
-        except (ValueError, RecursionError):
-            return refusal(NO_REQUEST, "a request is one JSON object per line")
+            # Texts are the verbs' business: the shell records that somebody sent what is no word.
+            request = read_json(line, most_int=INT64, longest=None)
+        except NotStrict as error:
+            return refusal(NO_REQUEST, f"a request is one strict JSON object per line: {error}")
         verb = request.get("verb") if isinstance(request, dict) else None
         if isinstance(verb, str) and verb in self._attended:
             return await self._attended[verb](request, peer)

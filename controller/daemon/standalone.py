@@ -1,14 +1,17 @@
-"""A simulated table without a link server: it reports its own meter and confirms its own claims.
+"""A table without a link server. A simulated one reports its own meter and confirms its own claims.
 
-Only a table whose devices are simulated may run like this; the command refuses it anywhere else.
+Only a table whose devices are simulated may have a meter of its own; the command refuses it
+anywhere else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from controller.daemon.writer import Told
+from controller.daemon.inputs import Input, Released, Told
+from controller.faults.status import LinkStatus
 from controller.rules.cards import BY_NAME
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -43,21 +46,36 @@ class Standalone:
         seat = None if lucky == NONE else int(lucky)
         return cls(meter, None if magic == NONE else magic, seat, scripted=True)
 
-    def at_start(self) -> Told:
-        if self.meter_cents is None:
-            return Told(f.LinkLost(), LINK)
-        return Told(f.MeterReported(self.meter_cents), LINK)
-
-    def answer(self, effect: object) -> list[Told]:
-        """What a link server would say to this effect."""
-        if isinstance(effect, fx.ClaimJackpot) and self.meter_cents is not None:
-            return [Told(f.JackpotLocked(self.meter_cents), LINK)]
-        return []
-
-    def selection(self) -> f.SelectionRevealed:
+    def selection(self) -> f.SelectionRevealed | None:
+        """None: the table draws."""
+        if not self.scripted:
+            return None
         card = None if self.magic_card is None else BY_NAME[self.magic_card]
         return f.SelectionRevealed(card, self.lucky_seat)
 
-    def scripted_selection(self) -> f.SelectionRevealed | None:
-        """None: the table draws."""
-        return self.selection() if self.scripted else None
+
+class StandaloneLink:
+    """Says to the table what a link server would."""
+
+    def __init__(self, meter_cents: int | None, put: Callable[[Input], None]) -> None:
+        self._meter_cents, self._put = meter_cents, put
+
+    def start(self) -> None:
+        if self._meter_cents is None:
+            self._put(Told(f.LinkLost(), LINK))
+        else:
+            self._put(Told(f.MeterReported(self._meter_cents), LINK))
+
+    def released(self, released: Released) -> None:
+        for effect in released.effects:
+            if isinstance(effect, fx.ClaimJackpot) and self._meter_cents is not None:
+                self._put(Told(f.JackpotLocked(self._meter_cents), LINK))
+
+    async def close(self, why: str) -> None:
+        pass
+
+    def status(self) -> LinkStatus | None:
+        return None
+
+    def fingerprints(self) -> dict[str, str]:
+        return {}

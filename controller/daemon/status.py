@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from controller.daemon.inputs import Beside
 from controller.daemon.safemode import ordered_by
+from controller.faults.status import DayStatus, Status
 from controller.rules.engine.state import Phase
 
 if TYPE_CHECKING:
     from controller.daemon.writer import Writer
 
 
-def status_of(writer: Writer) -> dict[str, Any]:
+def status_of(writer: Writer) -> Status:
     state, health = writer.core.state, writer.core.health
+    dealer, parts = writer.core.positions.dealer, writer.picture.parts(writer)
     return {
         "game": state.rules.book.key,
         "phase": state.phase.value,
@@ -49,8 +51,13 @@ def status_of(writer: Writer) -> dict[str, Any]:
             "head": writer.journal.head.hex(),
             "full": writer.journal.full,
         },
-        "devices": {name: dict(told) for name, told in sorted(writer.devices.items())},
+        "devices": {name: told.copy() for name, told in sorted(writer.devices.items())},
+        "dealer": "" if dealer is None else dealer.person,
         "prompt": list(_prompt(writer)),
+        "felt": parts["felt"],
+        "lamps": parts["lamps"],
+        "beacon": parts["beacon"],
+        "why": parts["why"],
         "test_mode": writer.test.told(),
         "alarms": list(writer.alarms),
         "alarm_counts": dict(writer.alarm_counts),
@@ -68,10 +75,10 @@ def beside_of(writer: Writer) -> Beside:
 
 def _prompt(writer: Writer) -> tuple[str, ...]:
     """The four lines as the dealer has them."""
-    return writer.test.lines(writer.core) if writer.test.is_on else writer.core.prompt_now()
+    return writer.test.lines() if writer.test.is_on else writer.core.prompt_now()
 
 
-def _gaming_day(writer: Writer) -> dict[str, Any]:
+def _gaming_day(writer: Writer) -> DayStatus:
     day = writer.table_log.memory.day
     rounds = day.rounds.settled + day.rounds.void + day.rounds.held
     return {"number": day.number, "from_ms": day.from_ms, "rounds": rounds}

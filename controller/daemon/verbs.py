@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
 
 from controller.config.live import LiveConfig
-from controller.daemon.compose import MIB, Started
-from controller.daemon.http import Answers
-from controller.daemon.linking import Link
+from controller.daemon.compose import Table
+from controller.daemon.frames import Frames
+from controller.daemon.http import Answers, Http
 from controller.daemon.metrics import Process, metrics
+from controller.daemon.pulse import Pulse
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Verb
+from controller.daemon.setup import MIB
+from controller.daemon.tamper import Sockets
+from controller.faults.status import Status
 from controller.faults.troubles import ill, troubles
-from controller.history.identity import opened_body, program_files
+from controller.identity import opened_body, program_files
 from record.kit.http import PROMETHEUS, Answer
 from record.kit.process import resident_bytes
 
@@ -26,19 +29,24 @@ LOW_SEGMENTS: Final = 16
 
 
 class Verbs:
-    """``http_error`` says why metrics are not served although they should be."""
+    """``pulse`` feeds the watchdog, ``sockets`` knows what was plugged in and refused, and ``http``
+    serves the metrics, if anything does."""
 
     def __init__(
-        self, config: LiveConfig, started: Started, runtime: Runtime, link: Link | None = None
+        self,
+        config: LiveConfig,
+        table: Table,
+        runtime: Runtime,
+        frames: Frames,
+        *,
+        pulse: Pulse,
+        sockets: Sockets,
+        http: Http | None,
     ) -> None:
-        self._config, self._started, self._runtime = config, started, runtime
-        self._began_s = int(time.time())
-        self._link = link or Link()
-        self.http_error = ""
-        self.strangers: Callable[[], Mapping[str, str]] = dict
-        """What is plugged in and was refused."""
-        self.feeds: Callable[[], int] = lambda: 0
-        """How often the watchdog was fed."""
+        self._config, self._runtime, self._frames = config, runtime, frames
+        self._pulse, self._sockets, self._http = pulse, sockets, http
+        self._rig, self._link = table.rig, table.link
+        self._began_s = table.clock.wall_ms() // 1000
 
     def all(self) -> Mapping[str, Verb]:
         return {
@@ -48,21 +56,21 @@ class Verbs:
             "metrics": lambda _: {"text": self.metrics()},
         }
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         config = self._config
-        told = {
+        told: Status = {
             **self._runtime.status,
             "table": config.name,
             "overflows": self._runtime.overflows,
-            "frames_lost": self._started.frames.lost,
+            "frames_lost": self._frames.lost,
             "link_configured": config.link is not None,
             "link": self._link.status(),
             "disk": {
                 "free_bytes": free_bytes(config.journal.path),
                 "low_bytes": LOW_SEGMENTS * config.journal.segment_mib * MIB,
             },
-            "http_error": self.http_error,
-            "strangers": dict(self.strangers()),
+            "http_error": "" if self._http is None else self._http.error,
+            "strangers": dict(self._sockets.plugged),
         }
         return {**told, "troubles": [one.row() for one in troubles(told)]}
 
@@ -73,7 +81,7 @@ class Verbs:
         return {**body, "files": program_files()}
 
     def counters(self) -> dict[str, Any]:
-        return {name: dict(found) for name, found in self._started.rig.counters().items()}
+        return {name: dict(found) for name, found in self._rig.counters().items()}
 
     def metrics(self) -> str:
         beside = self._runtime.beside
@@ -81,7 +89,7 @@ class Verbs:
             resident_bytes=resident_bytes(),
             started_s=self._began_s,
             queue_depth=self._runtime.queue_depth,
-            watchdog_feeds=self.feeds(),
+            watchdog_feeds=self._pulse.fed,
             counters=self.counters(),
             records=beside.records,
             journal_bytes=beside.journal_bytes,

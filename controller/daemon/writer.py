@@ -16,9 +16,11 @@ from controller.daemon.changing import CONFIGURATION, Changing, Reloaded, Verdic
 from controller.daemon.decks import DECKWATCH, Decks
 from controller.daemon.house_options import HouseOptions
 from controller.daemon.inputs import (
+    Blocked,
     CaughtUp,
     Input,
     JournalLike,
+    KeepFrom,
     Noted,
     Overrun,
     Released,
@@ -26,34 +28,33 @@ from controller.daemon.inputs import (
     Told,
 )
 from controller.daemon.metrics import SyncTimes
+from controller.daemon.picture import Picture
 from controller.daemon.safemode import SHELL, order_of
+from controller.daemon.selecting import Selecting
 from controller.daemon.status import beside_of, status_of
+from controller.daemon.testmode import CHANGED, POWER, STOPPED, TestMode, blocked
+from controller.faults.status import AuthorRow, DeviceStatus, Status
 from controller.history.entries import dump
-from controller.history.replay import BEGIN, END, TEST
-from controller.history.selection.selector import Selector
 from controller.history.table_log import TableLog
 from controller.link.hearing import Due, Heard, Hearing
+from controller.link.session import Head
 from controller.link.witness import AT_LAST, WITNESS
-from controller.rules.cards import Card
+from controller.replay.telling import live
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
 from controller.rules.engine.settlement import to_open
 from controller.rules.engine.state import Phase
-from controller.shell.testing.mode import CHANGED, POWER, RESTARTED, Blocked, TestMode, blocked
 from controller.table.core import TableCore
 from controller.table.odometer import CountUp
-from controller.table.prompt import Notice
+from controller.table.play import ForCaller
 from drivers.base import DeviceIdentified, StateReported
 from drivers.orders import (
     AcknowledgeReading,
     EnableAcceptors,
     LockCards,
     Order,
-    ShowMagicCard,
-    ShowMeter,
     ShowPrompt,
-    ShowSign,
     WatchAntennas,
 )
 from drivers.readings import MetersRead, Reading, Shown
@@ -72,14 +73,18 @@ class Writer:
     core: TableCore
     table_log: TableLog
     journal: JournalLike
-    selector: Selector
-    devices: dict[str, dict[str, Any]] = field(default_factory=dict)
+    selecting: Selecting
+    test: TestMode
+    """While it is on nothing becomes a fact."""
+    opened: Mapping[str, Any] = field(default_factory=dict)
+    """The record of this start: who we are."""
+    missing: Sequence[tuple[str, bytes]] = ()
+    """Records that a power cut took: they follow from the last fact."""
+    devices: dict[str, DeviceStatus] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     alarms: list[dict[str, Any]] = field(default_factory=list)
     alarm_counts: Counter[str] = field(default_factory=Counter)
-    scripted: f.SelectionRevealed | None = None
-    """A simulated table's selections, written by its scenario instead of drawn."""
     decks: Decks = field(default_factory=Decks)
     changing: Changing = field(default_factory=Changing)
     meters: frozenset[str] = frozenset()
@@ -92,11 +97,11 @@ class Writer:
     """What the link server says; None at a table without one."""
     locked: str = ""
     """Why the table is locked out; nothing is accepted until somebody with authority clears it."""
-    test: TestMode = field(default_factory=TestMode)
-    """While it is on nothing becomes a fact (controller/shell/testing/mode.py)."""
     clock_ns: Callable[[], int] = time.monotonic_ns
     """Only to say how long the disk takes."""
     sync_times: SyncTimes = field(default_factory=SyncTimes)
+    picture: Picture = field(default_factory=Picture)
+    """What people see of the table, for those who follow it."""
     _durable_seq: int = 0
     _ended: bool = False
     """A round has ended since the last group."""
@@ -106,26 +111,23 @@ class Writer:
     def is_full(self) -> bool:
         return self.journal.full
 
-    def start(
-        self, opened: Mapping[str, Any], missing: Sequence[tuple[str, bytes]], now_us: int
-    ) -> Released:
+    def start(self, now_us: int) -> Released:
         """The first group: what the power cut took, who we are, then every order."""
-        self.table_log.write(list(missing))
-        self._append("opened", opened)
-        if self.test.left_on:
-            self._append(TEST, {"event": END, "why": RESTARTED, "state": self._digest})
+        self.table_log.write(list(self.missing))
+        self._append("opened", self.opened)
+        self.test.restarted()
         for alarm in self.decks.told():
             self._alarm(alarm)
         self.core.set_mode(now_us)
-        if self.table_log.may_stand:
-            self.table_log.stand()
+        if self.table_log.may_write_snapshot:
+            self.table_log.write_snapshot()
         if not self.locked and (request := selection_due(self.core.state)):
             self._select(request.round_no, request.seats, now_us)
         self._linked(now_us)
         self._sync()
         return self._released(list(self.core.orders_now()), self._owed())
 
-    def _owed(self) -> list[object]:
+    def _owed(self) -> list[ForCaller]:
         """Effects of the last facts that a power cut may have taken: each is keyed by its round."""
         state = self.core.state
         waits = state.phase is Phase.SETTLEMENT and state.claims and state.jackpot is None
@@ -140,7 +142,7 @@ class Writer:
         return self._released([], [])
 
     def unlock(self, people: Sequence[str]) -> Released:
-        """Cleared by two people; the table goes on where it stood."""
+        """Cleared by two people; the table continues where it was."""
         self.locked = ""
         self._append("unlock", {"by": list(people)})
         self._sync()
@@ -149,7 +151,7 @@ class Writer:
     def work(self, inputs: Sequence[Input], now_us: int) -> Released:
         """One group, from the inputs to the disk."""
         orders: list[Order] = []
-        effects: list[object] = []
+        effects: list[ForCaller] = []
         self._prepare(now_us)
         self.core.health.disk_full = self.journal.full
         for one in inputs:
@@ -160,13 +162,13 @@ class Writer:
         orders += self._linked(now_us)
         effects += self._outbox(orders, now_us)
         if self.verdict() == "apply" and not (self.locked or self.journal.full):
-            if self.test.is_on:  # whoever holds it may be who may no longer
+            if self.test.is_on:  # its holder may have lost the role
                 orders += self._end_test(CHANGED, now_us)
                 effects += self._outbox(orders, now_us)
             self._reconfigure(now_us)
             orders += self.core.advance(now_us)
         if self.table_log.snapshot_due:
-            self.table_log.stand()
+            self.table_log.write_snapshot()
         self._end_count_up()
         self._sync()
         self.counts["groups"] += 1
@@ -184,8 +186,7 @@ class Writer:
         if self.decks.changed and not self.journal.full:
             self._save_decks()
         if self.test.is_on:
-            self._append(TEST, {"event": END, "why": "the table stops", "state": self._digest})
-            self.test.off()
+            self.test.end(STOPPED)
         self._keep_receipt(AT_LAST)
         self._append("closed", {"why": why})
         self._sync()
@@ -200,7 +201,7 @@ class Writer:
         self._sync()
         return self._released(orders, effects), why
 
-    def read_anew(self) -> Released:
+    def read_again(self) -> Released:
         """Readings were lost: every spot is read again, and cards and credits come again."""
         orders: list[Order] = []
         if not self.test.is_on:  # its end reads everything again
@@ -210,47 +211,35 @@ class Writer:
 
     # --- test mode -----------------------------------------------------------------------------
 
-    @property
-    def _digest(self) -> str:
-        return self.table_log.memory.digest
-
-    def begin_test(self, by: Mapping[str, Any]) -> tuple[Released, Blocked | None]:
+    def begin_test(self, by: AuthorRow) -> tuple[Released, Blocked | None]:
         """The table out of play, on the record first; or why not."""
         why = blocked(self)
         if why is not None:
             return self._released([], []), why
-        self.test.by = dict(by)
-        self._append(TEST, {"event": BEGIN, "by": dict(by), "state": self._digest})
+        self.test.begin(by)
         self._sync()
-        return replace(self._released([], []), orders=tuple(self.test.orders(self.core))), None
+        return replace(self._released([], []), orders=tuple(self.test.orders())), None
 
     def test_cards(self, on: bool) -> Released:
         """From here on a card that is drawn belongs to the test; or no longer."""
-        self.test.cards = on and self.test.is_on
+        self.test.draw_cards(on)
         return self._released([], [])
 
     def test_picture(self) -> Released:
         """After a test: what players see is what they saw, and the table is still out of play."""
-        seen = [
-            o for o in self.core.orders_now() if isinstance(o, ShowMeter | ShowSign | ShowMagicCard)
-        ]
-        found = [*seen, *self.test.orders(self.core)] if self.test.is_on else []
-        return replace(self._released([], []), orders=tuple(found))
+        return replace(self._released([], []), orders=tuple(self.test.picture()))
 
     def end_test(self, why: str, now_us: int) -> Released:
-        """The table goes on where it stood."""
+        """The table continues where it was."""
         orders = self._end_test(why, now_us) if self.test.is_on else []
         effects = self._outbox(orders, now_us)
         self._sync()
         return self._released(orders, effects)
 
     def _end_test(self, why: str, now_us: int) -> list[Order]:
-        """Everything is shown as it was, every chip is read anew, and what waited is told."""
-        self._append(TEST, {"event": END, "why": why, "state": self._digest})
+        """Everything is shown as it was, every chip is read again, and what waited is handled."""
         orders: list[Order] = [WatchAntennas(frozenset())]
-        if self.test.drawn:
-            self.core.notices.add(Notice("deck empty", cause="deck"))
-        for one in self.test.off(why):
+        for one in self.test.end(why):
             orders += self._take(one, now_us)
         return orders + self.core.orders_now()
 
@@ -261,10 +250,7 @@ class Writer:
             case "power":
                 return [*self._end_test(POWER, now_us), *self.core.take(one, now_us)]
             case "card":
-                self._append(TEST, body := self.test.drew(one))
-                device, key = str(body["device"]), int(body["key"])
-                self.table_log.tested((device, key))
-                return [AcknowledgeReading(device, key)]
+                return [self.test.drew(one)]
             case "table":
                 self.core.take(one, now_us)
             case _:
@@ -274,7 +260,7 @@ class Writer:
     # --- inputs --------------------------------------------------------------------------------
 
     def _take(self, one: Input, now_us: int) -> list[Order]:
-        if self.locked and not isinstance(one, Noted | Reloaded | Heard):
+        if self.locked and not isinstance(one, Noted | Reloaded | Heard | KeepFrom):
             self._note(one)
             return []  # unacknowledged: cards and credits are told again once it is cleared
         match one:
@@ -288,7 +274,7 @@ class Writer:
                     return []
                 return self.core.fact(f.Fact(what, by, now_us // 1000), now_us)
             case Noted("alarm", body):
-                self._alarm(dict(body))
+                self._alarm(body)
                 return []
             case Noted(kind, body):
                 self._append(kind, body)
@@ -304,6 +290,9 @@ class Writer:
             case Heard():
                 if self.hearing is not None:
                     self.hearing.take(one)
+                return []
+            case KeepFrom(seq):
+                self.journal.keep_from_seq = seq
                 return []
             case Reloaded():
                 self.changing.take(one)
@@ -338,10 +327,11 @@ class Writer:
 
     def _note(self, reading: Input) -> None:
         """Readings that are evidence by themselves: states, identities, what a display showed."""
+        self.picture.note(reading)
         match reading:
             case StateReported(device, state, reason):
-                told = {"state": state.value, "code": "" if reason is None else reason.code}
-                told["detail"] = "" if reason is None else reason.detail
+                code, detail = ("", "") if reason is None else (reason.code, reason.detail)
+                told: DeviceStatus = {"state": state.value, "code": code, "detail": detail}
                 self.devices[device] = told
                 self._append("device", {"device": device, **told})
             case DeviceIdentified(device, identity):
@@ -371,7 +361,7 @@ class Writer:
             self._append("shown", {"device": device, "content": content, "at_us": shown.at_us})
 
     def _end_count_up(self) -> None:
-        """The last steps of a count-up that is over; what its last order changes is told anew."""
+        """The last steps of a count-up that is over; what its last order changed comes again."""
         if self.steps and self.core.meter.run is None:
             steps, self.steps = self.steps, {}
             for shown in steps.values():
@@ -379,9 +369,9 @@ class Writer:
 
     # --- effects -------------------------------------------------------------------------------
 
-    def _outbox(self, orders: list[Order], now_us: int) -> list[object]:
+    def _outbox(self, orders: list[Order], now_us: int) -> list[ForCaller]:
         """Answer what can be answered here; the rest is for others."""
-        left: list[object] = []
+        left: list[ForCaller] = []
         while self.core.outbox:
             effect = self.core.outbox.pop(0)
             match effect:
@@ -413,8 +403,8 @@ class Writer:
     def _save_decks(self) -> None:
         self.table_log.append(DECKWATCH, self.decks.body())
 
-    def _alarm(self, alarm: dict[str, Any]) -> None:
-        self.alarms = [*self.alarms[-19:], alarm]
+    def _alarm(self, alarm: Mapping[str, Any]) -> None:
+        self.alarms = [*self.alarms[-19:], dict(alarm)]
         self.alarm_counts[str(alarm["code"])] += 1
         self._append("alarm", alarm)
 
@@ -425,7 +415,7 @@ class Writer:
         return self.changing.verdict(in_round=in_round, table_open=not self.core.table_closed)
 
     def _reconfigure(self, now_us: int) -> None:
-        """Another configuration from here on: the standing record that follows is where its
+        """Another configuration from here on: the snapshot that follows is where its
         settings begin."""
         told, chosen = self.changing.apply(self.table_log.memory)
         self._append(CONFIGURATION, told)
@@ -433,27 +423,15 @@ class Writer:
             self.chosen = chosen
             self.core.configure(chosen.texts, chosen.options)
             self.core.set_mode(now_us)
-        self.table_log.stand()
+        self.table_log.write_snapshot()
 
     def _select(self, round_no: int, seats: tuple[int, ...], now_us: int) -> list[Order]:
-        """Commit, then reveal: each on the record before the engine hears of it."""
-        rules = self.core.state.rules
-        if rules.table.selector != "table":
-            return []
-        if self.scripted is not None:
-            orders = self._tell((), f.SelectionCommitted("scripted"), SELECTOR, now_us)
-            return orders + self._tell((), self.scripted, SELECTOR, now_us)
-        committed = self.selector.commit(
-            round_no, seats, rules.table.magic_rate, rules.table.lucky_rate
-        )
-        what: f.What = f.SelectionCommitted(committed.digest)
-        orders = self._tell(committed.bodies, what, SELECTOR, now_us)
-        revealed = self.selector.reveal(round_no)
-        if revealed.lost:
-            self._alarm({"code": "selection lost", "round": round_no})
-        magic, lucky = revealed.picks.magic_card, revealed.picks.lucky_seat
-        what = f.SelectionRevealed(None if magic is None else Card(magic), lucky)
-        return orders + self._tell(revealed.bodies, what, SELECTOR, now_us)
+        orders: list[Order] = []
+        for bodies, what in self.selecting.draw(
+            round_no, seats, self.core.state.rules, self._alarm
+        ):
+            orders += self._tell(bodies, what, SELECTOR, now_us)
+        return orders
 
     def _tell(
         self, bodies: Sequence[bytes], what: f.What, by: f.Source, now_us: int
@@ -475,8 +453,9 @@ class Writer:
     def _append(self, kind: str, body: Mapping[str, Any]) -> None:
         self.table_log.append(kind, dump(body))
 
-    def _released(self, orders: list[Order], effects: list[object]) -> Released:
+    def _released(self, orders: list[Order], effects: list[ForCaller]) -> Released:
         outbox, self.table_log.outgoing = tuple(self.table_log.outgoing), []
+        happened, self.table_log.happened = self.table_log.happened, []
         if self.locked:
             lines = ("TABLE LOCKED", "", self.locked[:20].upper(), "WAIT")
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
@@ -484,10 +463,23 @@ class Writer:
             orders = [order for order in orders if isinstance(order, AcknowledgeReading)]
         still = self.locked or self.test.is_on
         wake_us = None if still else self._wake_us()  # time stands for a locked table
-        sent = self.table_log.memory.sent or 0
         return Released(
-            tuple(orders), tuple(effects), wake_us, self.status(), outbox, sent, beside_of(self)
+            tuple(orders),
+            tuple(effects),
+            wake_us,
+            self.status(),
+            self._head(),
+            outbox,
+            self.test.is_on,
+            beside_of(self),
+            self.picture.now,  # the status has just made them
+            tuple(row for one in happened if (row := live(one)) is not None),
         )
+
+    def _head(self) -> Head:
+        journal = self.journal
+        sent = self.table_log.memory.sent or 0
+        return Head(sent, journal.next_seq - 1, journal.head.hex())
 
     def _wake_us(self) -> int | None:
         wakes = [self.core.wake_us]
@@ -495,5 +487,5 @@ class Writer:
             wakes.append(self.hearing.wake_us(self.core.state, full=self.journal.full))
         return min((at for at in wakes if at is not None), default=None)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> Status:
         return status_of(self)

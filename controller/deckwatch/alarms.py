@@ -28,7 +28,7 @@ WHAT_TO_DO: Final[dict[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class DeckAlarm:
     """One finding. ``probability`` is that of something as strange, in a fair game."""
 
     code: str

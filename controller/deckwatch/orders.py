@@ -16,7 +16,7 @@ START: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
+class DealtOrder:
     """A finished round. Cards are numbers as in ``controller.rules.cards``."""
 
     round_no: int

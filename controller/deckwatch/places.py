@@ -11,7 +11,7 @@ from controller.rules.cards import NAMES
 LOOK: Final = 64
 """Rounds between two looks at the counts; each look may use the rate of all of them."""
 WINDOW: Final = 8192
-"""Rounds after which counting begins anew: an old sin must not hide a new one."""
+"""Rounds after which counting starts again: an old bias must not hide a new one."""
 
 
 class Places:

@@ -37,7 +37,7 @@ class OrderState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gathered: Annotated[list[Card], msgspec.Meta(max_length=DECK)]
 
 
-class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WatchState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     v: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)]
     last_round: Count
     shuffles: Count
@@ -50,12 +50,12 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Counts by place and card, up to the last place that was ever dealt."""
 
 
-_decoder: Final[msgspec.json.Decoder[State]] = msgspec.json.Decoder(State)
+_decoder: Final[msgspec.json.Decoder[WatchState]] = msgspec.json.Decoder(WatchState)
 
 
 def save(watch: DeckWatch) -> bytes:
     used = max((i + 1 for i, row in enumerate(watch.places.counts) if any(row)), default=0)
-    state = State(
+    state = WatchState(
         v=VERSION,
         last_round=watch.last_round,
         shuffles=watch.shuffles,
@@ -77,8 +77,8 @@ def restore(text: bytes, rate: float = RATE) -> DeckWatch:
     try:
         state = _decoder.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        said = why(error, text, State)
-        raise StateError(f"deck watch: {said}; delete it to start anew (E-DCK-020)") from None
+        said = why(error, text, WatchState)
+        raise StateError(f"deck watch: {said}; delete it to start again (E-DCK-020)") from None
     watch = DeckWatch(rate)
     watch.last_round, watch.shuffles = state.last_round, state.shuffles
     watch.recent = deque(

@@ -15,7 +15,7 @@ from typing import Final
 from controller.deckwatch import alarms as a
 from controller.deckwatch.orders import (
     START,
-    Dealt,
+    DealtOrder,
     Order,
     Starts,
     by_suit,
@@ -57,7 +57,7 @@ class DeckWatch:
         self.unshuffled = self.similar = 0.0
         """Sums of bets that decks are unshuffled, or like the one before."""
 
-    def take(self, dealt: Dealt) -> list[a.Alarm]:
+    def take(self, dealt: DealtOrder) -> list[a.DeckAlarm]:
         """A finished round. One that was told before changes nothing."""
         if dealt.round_no <= self.last_round:
             return []
@@ -75,7 +75,7 @@ class DeckWatch:
         self.recent.append(order)
         return found
 
-    def _order(self, dealt: Dealt) -> tuple[Order, bool]:
+    def _order(self, dealt: DealtOrder) -> tuple[Order, bool]:
         """What is known of this shuffle, and whether an earlier round was dealt from it too."""
         before = self.recent[-1] if self.recent else None
         if before is None or (before.deck, before.shuffle) != (dealt.deck, dealt.shuffle):
@@ -87,7 +87,7 @@ class DeckWatch:
 
     # --- one round ------------------------------------------------------------------------------
 
-    def _new_deck(self, dealt: Dealt, order: Order, goes_on: bool) -> list[a.Alarm]:
+    def _new_deck(self, dealt: DealtOrder, order: Order, goes_on: bool) -> list[a.DeckAlarm]:
         suits = by_suit([card for _, card in dealt.sample])
         wrong = disorder_of(suits)
         by_order = float(little_disorder(map(len, suits), wrong))
@@ -102,14 +102,14 @@ class DeckWatch:
             return [_alarm(dealt, a.UNSHUFFLED, chance, "bound", text)]
         return self._collected(dealt)
 
-    def _collected(self, dealt: Dealt) -> list[a.Alarm]:
+    def _collected(self, dealt: DealtOrder) -> list[a.DeckAlarm]:
         if self.unshuffled * self.rate < 1:
             return []
         chance, self.unshuffled = 1 / self.unshuffled, 0.0
         text = "over the last shuffles the suits run too much like in a new deck"
         return [_alarm(dealt, a.BADLY_SHUFFLED, chance, "bound", text)]
 
-    def _compare(self, dealt: Dealt, order: Order, goes_on: bool) -> list[a.Alarm]:
+    def _compare(self, dealt: DealtOrder, order: Order, goes_on: bool) -> list[a.DeckAlarm]:
         """This shuffle beside each recent one: same cards at same places, same neighbours."""
         if not self.recent:
             return []
@@ -137,8 +137,8 @@ class DeckWatch:
         return found
 
     def _like_the_last(
-        self, dealt: Dealt, order: Order, last: tuple[int, int, int], *, quiet: bool
-    ) -> list[a.Alarm]:
+        self, dealt: DealtOrder, order: Order, last: tuple[int, int, int], *, quiet: bool
+    ) -> list[a.DeckAlarm]:
         chance = min(1.0, 5 * self._alike(order, last[0], last[1]))
         self.similar = (self.similar + 1) * evidence(chance)
         if self.similar * self.rate < 1:
@@ -163,7 +163,7 @@ class DeckWatch:
 
     # --- many rounds ----------------------------------------------------------------------------
 
-    def _memory(self, dealt: Dealt, order: Order, goes_on: bool) -> list[a.Alarm]:
+    def _memory(self, dealt: DealtOrder, order: Order, goes_on: bool) -> list[a.DeckAlarm]:
         start = order.start
         if start is None or (goes_on and len(order.cards) - len(dealt.cards) >= START):
             return []
@@ -175,7 +175,7 @@ class DeckWatch:
         text = f"the first {START} cards are those of an earlier shuffle, in the same order"
         return [_alarm(dealt, a.DEVICE_REPEATS, chance, "bound", text)]
 
-    def _by_place(self, dealt: Dealt, offset: int) -> list[a.Alarm]:
+    def _by_place(self, dealt: DealtOrder, offset: int) -> list[a.DeckAlarm]:
         found = self.places.take([(offset + i, card) for i, card in dealt.sample])
         if found is None:
             return []
@@ -183,5 +183,5 @@ class DeckWatch:
         return [_alarm(dealt, a.BIASED, chance, "bound", text)]
 
 
-def _alarm(dealt: Dealt, code: str, chance: float, how: a.How, text: str) -> a.Alarm:
-    return a.Alarm(code, chance, how, text, dealt.round_no, dealt.deck, dealt.shuffle)
+def _alarm(dealt: DealtOrder, code: str, chance: float, how: a.How, text: str) -> a.DeckAlarm:
+    return a.DeckAlarm(code, chance, how, text, dealt.round_no, dealt.deck, dealt.shuffle)

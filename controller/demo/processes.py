@@ -79,6 +79,9 @@ class Children:
         self._all.append(child)
         child.start()
 
+    def pids(self) -> dict[str, int]:
+        return {one.name: one.process.pid for one in self._all if one.running and one.process}
+
     def look(self) -> list[str]:
         """Start again what has ended; what there is to say about it. Raises ``ChildFailed``."""
         said: list[str] = []
@@ -103,7 +106,7 @@ class Children:
         return said
 
     def stop(self, names: Iterable[str] | None = None) -> None:
-        """SIGTERM to all of them, and SIGKILL to whoever is still there after the deadline."""
+        """SIGTERM to all of them, and SIGKILL to those that still run at the deadline."""
         wanted = None if names is None else set(names)
         mine = [c for c in self._all if wanted is None or c.name in wanted]
         self._all = [c for c in self._all if c not in mine]

@@ -23,7 +23,7 @@ OPEN_STATES: Final = ("claimed", "locked", "verified", "approved")
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class MeterView:
     """A level of a pool as a sign hears it."""
 
     pool: str
@@ -56,7 +56,7 @@ class TableView:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class FloorNote:
     """Something that happened, in one line."""
 
     at_ms: int
@@ -68,7 +68,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingAward:
     """An award that people have to look at, and how anybody can."""
 
     award: str
@@ -77,20 +77,20 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Floor:
+class FloorView:
     title: str
     server: str
     """What the link server says of itself; empty: it does not answer."""
     running_s: int
-    meters: tuple[Meter, ...] = ()
+    meters: tuple[MeterView, ...] = ()
     stale_s: int = 0
     """So long no meter was heard of; 0: they are live."""
     tables: tuple[TableView, ...] = ()
     last: Mapping[str, str] = field(default_factory=dict)
     """By table: how its last round ended."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[FloorNote, ...] = ()
     """The oldest first."""
-    pending: tuple[Pending, ...] = ()
+    pending: tuple[PendingAward, ...] = ()
     further: tuple[tuple[str, str], ...] = ()
     """What can be looked at, and the command for it."""
     ending: str = ""
@@ -110,7 +110,7 @@ LEAST_NOTES: Final = 3
 _COLUMNS: Final = "{:8}{:12}{:>5}  {:25} {:7} {:7} {}"
 
 
-def lines(floor: Floor, columns: int, rows: int, *, colour: bool) -> list[str]:
+def lines(floor: FloorView, columns: int, rows: int, *, colour: bool) -> list[str]:
     """At most ``rows`` lines of at most ``columns`` characters each."""
     columns, rows = max(columns, LEAST_COLUMNS), max(rows, LEAST_ROWS)
     paint = _Paint(columns, colour)
@@ -143,7 +143,7 @@ class _Paint:
         return f"\x1b[{style}m{cut}\x1b[0m" if style and self._colour and cut else cut
 
 
-def _head(floor: Floor, paint: _Paint) -> Iterator[str]:
+def _head(floor: FloorView, paint: _Paint) -> Iterator[str]:
     minutes, seconds = divmod(floor.running_s, 60)
     right = f"{floor.server or 'link server: no answer'}  {minutes:02}:{seconds:02}"
     gap = " " * max(2, paint.columns - len(floor.title) - len(right))
@@ -153,7 +153,7 @@ def _head(floor: Floor, paint: _Paint) -> Iterator[str]:
 # --- meters ------------------------------------------------------------------------------------
 
 
-def _meters(floor: Floor, paint: _Paint) -> Iterator[str]:
+def _meters(floor: FloorView, paint: _Paint) -> Iterator[str]:
     yield paint.row("JACKPOTS", BOLD)
     if not floor.meters:
         yield paint.row("  no meter heard of yet", DIM)
@@ -161,7 +161,7 @@ def _meters(floor: Floor, paint: _Paint) -> Iterator[str]:
         yield _meter(meter, floor.stale_s, paint)
 
 
-def _meter(meter: Meter, stale_s: int, paint: _Paint) -> str:
+def _meter(meter: MeterView, stale_s: int, paint: _Paint) -> str:
     words = [f"generation {meter.generation:<3}"]
     style = ""
     if meter.pending:
@@ -179,7 +179,7 @@ def _meter(meter: Meter, stale_s: int, paint: _Paint) -> str:
 # --- tables ------------------------------------------------------------------------------------
 
 
-def _tables(floor: Floor, paint: _Paint) -> Iterator[str]:
+def _tables(floor: FloorView, paint: _Paint) -> Iterator[str]:
     head = _COLUMNS.format("TABLES", "", "hand", "phase", "link", "devices", "house")
     yield paint.row(f"{head:80}  dealer's prompt" if paint.wide else head, BOLD)
     for table in floor.tables:
@@ -204,16 +204,16 @@ def _table(table: TableView, last: str, paint: _Paint) -> str:
 # --- what happened -----------------------------------------------------------------------------
 
 
-def _note(note: Note, paint: _Paint) -> str:
+def _note(note: FloorNote, paint: _Paint) -> str:
     return paint.row(f"  {plain(note)}", _BY_WEIGHT[note.weight])
 
 
-def plain(note: Note) -> str:
+def plain(note: FloorNote) -> str:
     """A note as a line of its own."""
     return f"{note.at}  {note.where:6} {note.text}"
 
 
-def _pending(floor: Floor, paint: _Paint) -> Iterator[str]:
+def _pending(floor: FloorView, paint: _Paint) -> Iterator[str]:
     for one in floor.pending[:1]:
         more = len(floor.pending) - 1
         also = f" ({more} more wait)" if more else ""
@@ -222,7 +222,7 @@ def _pending(floor: Floor, paint: _Paint) -> Iterator[str]:
             yield paint.row(row)
 
 
-def wrapped(one: Pending, columns: int) -> Iterator[str]:
+def wrapped(one: PendingAward, columns: int) -> Iterator[str]:
     """A command over several lines that a shell reads as one."""
     row = " "
     for word in re.findall(r"(?:--\S+ )?\S+", one.command):  # an option stays with its value
@@ -233,13 +233,13 @@ def wrapped(one: Pending, columns: int) -> Iterator[str]:
     yield row
 
 
-def _foot(floor: Floor, paint: _Paint) -> Iterator[str]:
+def _foot(floor: FloorView, paint: _Paint) -> Iterator[str]:
     if floor.ending:
         yield paint.row(floor.ending, BOLD)
         return
     for said, command in floor.further:
         yield paint.row(f"  {said:9} {command}", DIM)
-    yield paint.row("Ctrl-C ends it; the next start goes on from here.", BOLD)
+    yield paint.row("Ctrl-C stops the demo; the next start resumes from here.", BOLD)
 
 
 ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"

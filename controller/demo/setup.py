@@ -1,7 +1,8 @@
 """The demonstration's folder: everything a real floor has, made once by the same commands.
 
 ``FOLDER/link`` is what ``underfelt link init`` makes; ``FOLDER/TABLE`` is a simulator's run folder
-with its table's configuration and journal; accounts have random passwords in files of mode 0400.
+with its table's configuration and journal; accounts have random passwords in files of mode 0400;
+``FOLDER/web.toml`` is for ``underfelt web``.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Final
 
 from controller.cli import main
-from controller.demo.awards import PEOPLE
+from controller.demo.views import STAFF, VISITORS
 
 COMMAND: Final = (sys.executable, "-m", "controller.cli")
-TABLES: Final = {"mbs3": "MBS3", "mega": "MEGA", "rico": "RICO"}
+TABLES: Final = {"mbs3": "MBS3", "mega": "MEGA", "nsw": "NSW", "pp6": "PP6", "rico": "RICO"}
 """Names as the reference layouts have them, and their games."""
-MARK, READY = "underfelt-demo", "ready"
+MARK, READY = "underfelt-demo", "ready-2"
+"""The first says whose the folder is; the second that it is complete, in this version's form."""
 HOUSE: Final = "SIM-1"
 LONGEST_SOCKET: Final = 100
 """A Unix socket's path has at most 107 bytes."""
-MINI_CENTS: Final = 2_400
+MAJOR_CENTS, MINI_CENTS = 20_000, 2_400
+PEOPLE: Final = {**STAFF, **VISITORS}
+SYLLABLE: Final = ("bdfghjklmnprstvwz", "aeiou", "bdfghjklmnprstvwz")
 POOL: Final = """
 [pools.{table}]
 tables = {{ {table} = "{game}" }}
@@ -45,22 +49,40 @@ hidden_rate = "2 %"
 shares = {{ "royal flush" = 100, "straight flush" = 10 }}
 
 [[pools.{table}.levels]]
+level = "major"
+base_cents = 10000
+reset_cents = 10000
+rate = "20 %"
+must_hit = {{ min_cents = 10100, max_cents = {major} }}
+
+[[pools.{table}.levels]]
 level = "mini"
 base_cents = 2000
 reset_cents = 2000
 rate = "30 %"
 must_hit = {{ min_cents = 2020, max_cents = {mini} }}
 """
-POOLS: Final = (
-    POOL.format(table="mbs3", game="MBS3", credits=1, grand=2_500_000, mini=MINI_CENTS),
-    POOL.format(table="mega", game="MEGA", credits=3, grand=5_000_000, mini=MINI_CENTS),
-)
-MUST_HIT: Final = {("mbs3", "mini"): MINI_CENTS, ("mega", "mini"): MINI_CENTS}
+POOLS: Final = tuple(
+    POOL.format(
+        table=table, game=TABLES[table], credits=credits_, grand=grand, major=MAJOR_CENTS,
+        mini=MINI_CENTS,
+    )
+    for table, credits_, grand in (("mbs3", 1, 2_500_000), ("mega", 3, 5_000_000))
+)  # fmt: skip
+"""The other books have no progressive wager. One pool for both would be refused: their wagers cost
+it different amounts."""
+MUST_HIT: Final = {
+    (table, level): cents
+    for table in ("mbs3", "mega")
+    for level, cents in (("major", MAJOR_CENTS), ("mini", MINI_CENTS))
+}
 SETTINGS: Final = {
     "mega": "[settings]\nmax_credits = 3\n",
     "rico": '[settings]\nrapid_fire = true\nrapid_fire_pay = { win = 3, tie = 1 }\nhedge = true\n'
     'hedge_pay = { "three of a kind" = 10, "straight" = 15, "flush" = 20 }\n',
 }  # fmt: skip
+PORT: Final = 8630
+_LISTEN: Final = re.compile(r'^listen = "127\.0\.0\.1:(\d+)"$', re.MULTILINE)
 _DOORS: Final = re.compile(r'^(tables|signs) = "tcp://127\.0\.0\.1:(\d+)"$', re.MULTILINE)
 
 
@@ -78,6 +100,7 @@ class FloorFolder:
         self.config = self.link / "link.toml"
         self.control = self.link / "control.sock"
         self.logs = self.folder / "log"
+        self.web = self.folder / "web.toml"
 
     def table(self, name: str) -> Path:
         return self.folder / name
@@ -85,21 +108,33 @@ class FloorFolder:
     def password(self, person: str) -> Path:
         return self.folder / f"{person}.password"
 
+    def accounts(self) -> dict[str, tuple[str, str]]:
+        """What a visitor can sign in with: name to role and password."""
+        return {
+            name: (role, self.password(name).read_text("ascii").strip())
+            for name, role in VISITORS.items()
+        }
+
     @property
     def ready(self) -> bool:
         return (self.folder / READY).exists()
 
+    @property
+    def outdated(self) -> bool:
+        """Made by an earlier version, or not to its end."""
+        return (self.folder / MARK).exists() and not self.ready
+
     # --- before anything runs -----------------------------------------------------------------
 
     def begin(self) -> None:
-        """A new folder, or one that was made to its end; what was left half-made is made anew."""
+        """A new folder, or a complete one; any other of ours is made again."""
         if len(os.fsencode(self.table("mbs3") / "service.sock")) > LONGEST_SOCKET:
             raise SetupError(f"{self.folder}: too long a path for sockets; give --folder a shorter")
         mark = self.folder / MARK
         try:
             if self.folder.exists() and not mark.exists() and any(self.folder.iterdir()):
                 raise SetupError(f"{self.folder}: not a folder of the demonstration; give another")
-            if not self.ready and mark.exists():
+            if self.outdated:
                 shutil.rmtree(self.folder)
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             mark.touch()
@@ -123,10 +158,11 @@ class FloorFolder:
     def _make_server(self) -> None:
         for person in PEOPLE:
             path = self.password(person)
-            path.write_text(secrets.token_urlsafe(18) + "\n", "ascii")
+            path.write_text(new_password() + "\n", "ascii")
             path.chmod(0o400)
         accounts = [f"--account={person}={role}" for person, role in PEOPLE.items()]
-        run("link", "init", str(self.link), *accounts, "--passwords-stdin", stdin=self._passwords())
+        passwords = self._passwords(PEOPLE)
+        run("link", "init", str(self.link), *accounts, "--passwords-stdin", stdin=passwords)
         with self.config.open("a", encoding="utf-8") as stream:
             stream.write("".join(POOLS))
 
@@ -159,15 +195,15 @@ class FloorFolder:
             self._point(name)
         (self.folder / READY).write_text(" ".join(self.tables), "ascii")
 
-    def _passwords(self) -> str:
-        return "".join(self.password(person).read_text("ascii") for person in PEOPLE)
+    def _passwords(self, people: Iterable[str] = tuple(STAFF)) -> str:
+        return "".join(self.password(person).read_text("ascii") for person in people)
 
     def _make_people(self) -> None:
         """The first accounts were made at the machine; their owners say that they know."""
         run("accounts", "acknowledge", *self._by(), stdin=self._passwords())
 
     def _by(self) -> tuple[str, ...]:
-        both = (f"--by={person}" for person in PEOPLE)
+        both = (f"--by={person}" for person in STAFF)
         return *both, "--passwords-stdin", "--config", str(self.config)
 
     def _make_keys(self) -> None:
@@ -205,11 +241,54 @@ class FloorFolder:
         (home / "conf.d" / "10-house.toml").write_text(SETTINGS.get(name, "") + chips, "utf-8")
 
     def _point(self, name: str) -> None:
+        """To the near end of the simulator's link cable, so that a visitor can pull it."""
+        near = (self.table(name) / "link").read_text("ascii").strip()
         link = (
-            f'[link]\nendpoints = ["{self.endpoint("tables")}"]\nsecret_key = "{name}.key"\n'
+            f'[link]\nendpoints = ["{near}"]\nsecret_key = "{name}.key"\n'
             'server_key = "../link/link.pub"\n'
         )
         (self.table(name) / "conf.d" / "20-link.toml").write_text(link, "utf-8")
+
+    # --- the pages ------------------------------------------------------------------------------
+
+    def write_web(self, port: int | None) -> str:
+        """``web.toml``; the address of the pages. None: the port of the last time, or the usual
+        one, or another if it is taken; 0: any that is free."""
+        if port is None:
+            wanted = self._web_port()
+            port = wanted if _is_free(wanted) else 0
+        elif port and not _is_free(port):
+            raise SetupError(f"--port {port}: another program listens there; give another, or 0")
+        port = port or _free_ports(1)[0]
+        self.web.touch(0o600)
+        self.web.write_text(web_toml(port, self.accounts(), self.tables), "utf-8")
+        return f"http://127.0.0.1:{port}/"
+
+    def _web_port(self) -> int:
+        last = self.web.read_text("utf-8") if self.web.exists() else ""
+        found = _LISTEN.search(last)
+        return int(found[1]) if found else PORT
+
+
+def web_toml(port: int, accounts: Mapping[str, tuple[str, str]], tables: Iterable[str]) -> str:
+    """Looking needs no login: only this machine can connect."""
+    named = "; ".join(f"{name} ({role}): {word}" for name, (role, word) in accounts.items())
+    rows = [
+        f'[web]\nlisten = "127.0.0.1:{port}"\nlogin = false',
+        f'notice = "Demo accounts, name (role): password. {named}"',
+        '\n[link]\ncontrol = "link/control.sock"',
+    ]
+    for name in tables:
+        rows += [f'\n[[table]]\nname = "{name}"\nsocket = "{name}/service.sock"']
+        rows += [f'journal = "{name}/journal"\nsimulator = "{name}/control"']
+    rows += ['\n[signs.default]\nen = "Good luck"\nde = "Viel Glück"\n']
+    return "\n".join(rows)
+
+
+def new_password() -> str:
+    """To be read from one screen and typed at another: three words of two syllables, 60 bits."""
+    words = ("".join(secrets.choice(letters) for letters in SYLLABLE * 2) for _ in range(3))
+    return "-".join(words)
 
 
 def run(*arguments: str, stdin: str = "") -> None:

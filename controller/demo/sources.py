@@ -16,11 +16,16 @@ from typing import Any, Final
 
 import zmq
 
-from controller.demo.awards import Due, due
-from controller.demo.screen import OPEN_STATES, Meter, Note, TableView
+from controller.demo.screen import OPEN_STATES, FloorNote, MeterView, TableView
 from controller.demo.setup import MUST_HIT, FloorFolder
-from controller.demo.telling import (
+from controller.demo.views import (
     SETTLED,
+    AlarmRow,
+    AwardRow,
+    DueStep,
+    MeterRow,
+    StepRow,
+    due,
     ending,
     last_hand,
     meter_view,
@@ -49,7 +54,7 @@ class Sign:
         self._socket.subscribe(TOPIC)
         self._socket.connect(endpoint)
         self._at = (0, 0)
-        self.meters: list[dict[str, Any]] = []
+        self.meters: list[MeterRow] = []
         self.heard_s = 0.0
 
     def listen(self, now_s: float) -> None:
@@ -88,22 +93,22 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class NoAnswer(Exception):
+class NoServer(Exception):
     """The server does not answer, or refuses."""
 
 
-class Sources:
+class FloorSources:
     def __init__(self, folder: FloorFolder) -> None:
         self._folder = folder
         self._after = -1
-        self._steps: list[Mapping[str, Any]] = []
+        self._steps: list[StepRow] = []
         self._alarms = -1
-        self._awards: dict[str, Mapping[str, Any]] = {}
+        self._awards: dict[str, AwardRow] = {}
         self._states: dict[str, str] = {}
         self._sign: Sign | None = None
         self.server = ""
         self.tables: tuple[TableView, ...] = ()
-        self.notes: list[Note] = []
+        self.notes: list[FloorNote] = []
         self.last: dict[str, str] = {}
         self.settled: Counter[str] = Counter()
         """Rounds since the start of this demonstration, by table, void ones left out."""
@@ -112,13 +117,13 @@ class Sources:
 
     # --- one look -----------------------------------------------------------------------------
 
-    def look(self) -> list[Note]:
-        """Everything anew; the notes that have come with it."""
+    def look(self) -> list[FloorNote]:
+        """Read everything again; the new notes."""
         self.tables = tuple(self._table(name, game) for name, game in self._folder.tables.items())
-        fresh: list[Note] = []
+        fresh: list[FloorNote] = []
         try:
             self._look_at_server(fresh)
-        except NoAnswer:
+        except NoServer:
             self.server = ""
         if self._sign is not None:
             self._sign.listen(time.monotonic())
@@ -126,7 +131,7 @@ class Sources:
         self.note(*fresh)
         return fresh
 
-    def note(self, *notes: Note) -> None:
+    def note(self, *notes: FloorNote) -> None:
         self.notes = [*self.notes, *notes][-KEPT_NOTES:]
 
     def _table(self, name: str, game: str) -> TableView:
@@ -135,13 +140,14 @@ class Sources:
             status = ask(self._folder.table(name) / "service.sock", {"verb": "status"}, PATIENCE_S)
         return table_view(name, game, status)
 
-    def _look_at_server(self, fresh: list[Note]) -> None:
+    def _look_at_server(self, fresh: list[FloorNote]) -> None:
         status = self.ask({"verb": "status"})
         self.server = f"{status['server']} {'leads' if status['leading'] else 'stands by'}"
         if self._after < 0:
             last = self.ask({"verb": "rows", "kind": "mark"})["last_event"]
             self._after = max(0, last - PAST_EVENTS)
-            self._alarms = max((row["id"] for row in self._rows("alarms", 0)), default=0)
+            alarms: list[AlarmRow] = self._rows("alarms", 0)
+            self._alarms = max((row["id"] for row in alarms), default=0)
             # What was before this start is shown, and not counted.
             self._take_events(fresh, until=last)
         self._take_events(fresh)
@@ -150,7 +156,7 @@ class Sources:
             self._alarms = row["id"]
             fresh.append(note_of_alarm(row, clock))
 
-    def _take_events(self, fresh: list[Note], until: int = 0) -> None:
+    def _take_events(self, fresh: list[FloorNote], until: int = 0) -> None:
         for row in self._rows("events", self._after):
             if until and row["id"] > until:
                 return
@@ -169,7 +175,7 @@ class Sources:
         elif body["what"] == "round" and ending(body) == SETTLED:
             self.settled[table] += 1
 
-    def _take_steps(self, fresh: list[Note]) -> None:
+    def _take_steps(self, fresh: list[FloorNote]) -> None:
         first = not self._steps
         new = self._new_steps()
         self._steps += new
@@ -182,10 +188,10 @@ class Sources:
                 told.append(note_of_step(step, award, clock, before=before))
         fresh += told[-PAST_STEPS:] if first else told
 
-    def _new_steps(self) -> list[dict[str, Any]]:
+    def _new_steps(self) -> list[StepRow]:
         """The newest awards first, until a page has nothing new and nothing open."""
         known = Counter(step["award"] for step in self._steps)
-        found, cursor, more = list[dict[str, Any]](), "", True
+        found, cursor, more = list[StepRow](), "", True
         while more:
             page = self.ask({"verb": "awards", "cursor": cursor})
             new = [step for step in page["steps"] if step["step"] > known[step["award"]]]
@@ -196,8 +202,9 @@ class Sources:
             more = bool(cursor) and bool(new or still_open)
         return sorted(found, key=lambda step: (step["event"], step["award"], step["step"]))
 
-    def _rows(self, kind: str, after: int) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    def _rows(self, kind: str, after: int) -> list[Any]:
+        """``EventRow`` or ``AlarmRow``, by their kind."""
+        found: list[Any] = []
         while True:
             page = self.ask({"verb": "rows", "kind": kind, "after": after})
             found += page["rows"]
@@ -219,7 +226,7 @@ class Sources:
             self._sign.close()
 
     @property
-    def meters(self) -> tuple[Meter, ...]:
+    def meters(self) -> tuple[MeterView, ...]:
         rows = () if self._sign is None else self._sign.meters
         return tuple(meter_view(row, MUST_HIT) for row in rows)
 
@@ -227,7 +234,7 @@ class Sources:
     def stale_s(self) -> int:
         return 0 if self._sign is None else self._sign.silent_s(time.monotonic())
 
-    def due(self) -> list[tuple[Due, Mapping[str, Any]]]:
+    def due(self) -> list[tuple[DueStep, AwardRow]]:
         return [(one, self._awards[one.award]) for one in due(self._awards.values(), self._steps)]
 
     # --- the server's control socket -----------------------------------------------------------
@@ -236,22 +243,22 @@ class Sources:
         try:
             answer = ask(self._folder.control, request, PATIENCE_S)
         except (OSError, ValueError) as error:
-            raise NoAnswer(str(error)) from None
+            raise NoServer(str(error)) from None
         if "error" in answer or not answer:
-            raise NoAnswer(str(answer))
+            raise NoServer(str(answer))
         return answer
 
     def leads(self) -> bool:
         try:
             return bool(self.ask({"verb": "status"})["leading"])
-        except NoAnswer:
+        except NoServer:
             return False
 
-    def order(self, one: Due) -> None:
+    def order(self, one: DueStep) -> None:
         """By each of its people in turn; who comes too late, because a viewer was faster, is
         refused by the server, and that is all."""
         for person in one.by:
             password = Path(self._folder.password(person)).read_text("ascii").strip()
             request = {"what": one.what, "award": one.award}
-            with suppress(NoAnswer):
+            with suppress(NoServer):
                 self.ask({"verb": "order", "by": [[person, password]], "order": request})

@@ -75,7 +75,7 @@ def clock(machine: Machine, now_ms: int, last_record_ms: int | None) -> Iterator
 
 
 def sockets(machine: Machine) -> Iterator[Trouble]:
-    """Whoever plugs something in must not have a keyboard or a network by it."""
+    """A device that somebody plugs in must not become a keyboard or a network."""
     usb = machine.names("/sys/bus/usb/devices")
     for hub in (name for name in usb if name.startswith("usb")):
         allowed = machine.text(f"/sys/bus/usb/devices/{hub}/authorized_default")

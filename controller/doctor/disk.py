@@ -80,7 +80,7 @@ def _writes(folder: Path) -> Iterator[Trouble]:
 
 
 def _mounted(machine: Machine, folder: Path) -> tuple[str, list[str]] | None:
-    """Kind and flags of the file system that a folder lies on; the longest mount point counts."""
+    """Kind and flags of a folder's file system; the longest mount point counts."""
     best, found = -1, None
     whole = str(folder.absolute())
     for line in (machine.text("/proc/mounts") or "").splitlines():

@@ -12,7 +12,7 @@ from typing import Final
 from controller.config.keys import link_keys, load_key, sealing_key
 from controller.config.live import LiveConfig
 from controller.doctor.service import wanted
-from controller.faults.refusals import Refusal, refusal_of
+from controller.faults.refusals import StartRefusal, refusal_of
 from controller.faults.troubles import Trouble
 from controller.registers.chips.register import ChipRegister
 from controller.registers.keys import load_public as register_key
@@ -51,7 +51,7 @@ def keys(config: LiveConfig, without: Collection[str] = ()) -> Iterator[Trouble]
     yield from _opened(config, {name: one for name, one in OPENED.items() if name not in without})
 
 
-def refused(config: LiveConfig, without: Collection[str]) -> Iterator[tuple[str, Refusal]]:
+def refused(config: LiveConfig, without: Collection[str]) -> Iterator[tuple[str, StartRefusal]]:
     """The same with exit codes, each with the key that it is about, in the order of the start."""
     yield from _refused(config, {name: one for name, one in OPENED.items() if name not in without})
 
@@ -79,7 +79,7 @@ def _opened(
 
 def _refused(
     config: LiveConfig, openers: Mapping[str, Callable[[LiveConfig], object]]
-) -> Iterator[tuple[str, Refusal]]:
+) -> Iterator[tuple[str, StartRefusal]]:
     for about, open_it in openers.items():
         try:
             open_it(config)

@@ -5,10 +5,15 @@ Read-only. ``root`` is ``/``; a test gives a folder that looks like a sick Pi.
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +25,7 @@ class Machine:
     )
 
     def path(self, name: str | Path) -> Path:
-        """A path of the machine; what is relative is ours and stands as it is."""
+        """A path below the root; a relative path is left as it is."""
         given = Path(name)
         return self.root / given.relative_to("/") if given.is_absolute() else given
 
@@ -45,7 +50,7 @@ class Machine:
         return stat.S_ISCHR(self.path(name).stat().st_mode)
 
     def may_use(self, name: str | Path) -> bool:
-        """Reading and writing, by owner, group and mode: whoever runs the daemon, not who asks."""
+        """May the daemon's user read and write it, by owner, group and mode?"""
         about = self.path(name).stat()
         if self.uid == 0:
             return True
@@ -62,3 +67,42 @@ class Machine:
             return f"{name} belongs to group {self.path(name).group()}"
         except KeyError:
             return f"{name} belongs to group {about.st_gid}"
+
+
+# --- the daemon's user --------------------------------------------------------------------------
+
+
+USER: Final = "underfelt"
+
+
+def is_known(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+@contextmanager
+def seen_by(name: str, more: Iterable[str] = ()) -> Iterator[None]:
+    """As this user and its groups, and those that the service adds; needs root."""
+    who = pwd.getpwnam(name)
+    groups = {*os.getgrouplist(name, who.pw_gid), *_ids(more)}
+    before = os.getgroups(), os.getegid(), os.geteuid()
+    os.setgroups(sorted(groups))
+    os.setegid(who.pw_gid)
+    os.seteuid(who.pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(before[2])
+        os.setegid(before[1])
+        os.setgroups(before[0])
+
+
+def _ids(names: Iterable[str]) -> Iterator[int]:
+    for name in names:
+        try:
+            yield grp.getgrnam(name).gr_gid
+        except KeyError:
+            continue  # no such group: nothing can belong to it

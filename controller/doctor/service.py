@@ -1,7 +1,7 @@
 """The service that runs the daemon: is its unit there, and does it let the daemon do its work?
 
-What the unit forbids is not seen by whoever asks from a terminal: folders that it may not write
-to, credentials that nobody hands over, link servers that it may not talk to.
+A user at a terminal does not see what the unit forbids: folders that it may not write to,
+credentials that it does not get, link servers that it may not talk to.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _ways(config: LiveConfig, unit: Unit) -> Iterator[Trouble]:
         try:
             found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except OSError:
-            continue  # that nobody knows the name is told with the link
+            continue  # the examination of the link reports an unknown name
         addresses = [ip_address(str(one[4][0]).partition("%")[0]) for one in found]
         if not any(address in net for address in addresses for net in allowed):
             told = f"{endpoint}; IPAddressAllow={' '.join(unit.words('IPAddressAllow'))}"

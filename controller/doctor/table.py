@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import controller
 from controller.config.keys import link_keys
@@ -17,9 +17,9 @@ from controller.doctor.disk import disk
 from controller.doctor.keys import Pair, handed_over, keys
 from controller.doctor.lines import lines
 from controller.doctor.link import link
-from controller.doctor.machine import Machine
+from controller.doctor.machine import USER, Machine, is_known, seen_by
 from controller.doctor.service import Unit, service, unit_of, wanted
-from controller.doctor.user import USER, is_known, seen_by
+from controller.faults.status import Status
 from controller.faults.troubles import Trouble, troubles
 from record.journal import JournalError
 from record.journal.reader import JournalReader
@@ -110,7 +110,7 @@ def _handed(config: LiveConfig, machine: Machine, unit: Unit) -> tuple[list[Trou
 
 def _daemon(path: Path) -> Found:
     try:
-        return "table", "runs", troubles(ask(path, {"verb": "status"}))
+        return "table", "runs", troubles(cast(Status, ask(path, {"verb": "status"})))
     except PermissionError as error:
         return "table", "", [Trouble(NOT_ASKED, "table", "note", f"{path}: {error.strerror}")]
     except OSError as error:

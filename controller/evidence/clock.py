@@ -11,12 +11,12 @@ from controller.evidence.errors import EvidenceError
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class HouseClock:
     zone: ZoneInfo
     start: time
 
     @classmethod
-    def of(cls, zone: str, start: str) -> Clock:
+    def of(cls, zone: str, start: str) -> HouseClock:
         try:
             return cls(ZoneInfo(zone), time.fromisoformat(start))
         except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from controller.rules.errors import UnderfeltError
 
-class EvidenceError(Exception):
+
+class EvidenceError(UnderfeltError):
     """``exit_code`` after sysexits."""
 
     def __init__(self, code: str, text: str, exit_code: int) -> None:

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from controller.evidence.clock import Clock
+from controller.evidence.clock import HouseClock
 from controller.evidence.errors import EvidenceError
 from controller.evidence.page import page_html
-from controller.evidence.parts import Parts
-from controller.history.identity import program_hash
+from controller.evidence.parts import PackParts
+from controller.identity import program_hash
 from record import verify_evidence as v
 
 WHAT: Final = {
@@ -32,7 +32,7 @@ CLAIM: Final = ("award", "table", "journal", "round", "seat", "hand", "percent",
 Row = dict[str, Any]
 
 
-def contents(parts: Parts, clock: Clock) -> dict[str, bytes]:
+def contents(parts: PackParts, clock: HouseClock) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if parts.server is not None:
         files[v.EVENTS] = lines(parts.server.events)
@@ -58,7 +58,7 @@ def whole(value: Row) -> bytes:
     return json.dumps(value, indent=1).encode() + b"\n"
 
 
-def manifest_of(parts: Parts, files: dict[str, bytes], made_ms: int) -> bytes:
+def manifest_of(parts: PackParts, files: dict[str, bytes], made_ms: int) -> bytes:
     amounts = ("cents", "jackpot_cents", "reset_cents", "state")
     row: Row = {
         "schema": v.SCHEMA,
@@ -86,7 +86,7 @@ def seal(row: Row) -> bytes:
     return text.replace(f'"self": "{"0" * 64}"', f'"self": "{digest}"').encode() + b"\n"
 
 
-def write(folder: Path, parts: Parts, clock: Clock, made_ms: int) -> bytes:
+def write(folder: Path, parts: PackParts, clock: HouseClock, made_ms: int) -> bytes:
     """A new folder; an old one is evidence and stays. The manifest comes last."""
     files = contents(parts, clock)
     manifest = manifest_of(parts, files, made_ms)

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-from controller.evidence.clock import Clock
-from controller.evidence.parts import Parts
+from controller.evidence.clock import HouseClock
+from controller.evidence.parts import PackParts
 from controller.rules.explain import Why, explain
+from record.kit.words import counted
+from record.link.notes import shown_note
 from record.rounds import reason
 from record.verify_evidence import drawn_seeds, exact, figures, money, trigger
 
@@ -29,7 +31,7 @@ TO_DO: Final = {
     "verified": "Not approved yet: pay only when two people have approved and signed.",
     "paid": "Paid already: for the file, not for the cage.",
 }  # fmt: skip
-"""What a slip says to whoever holds it. One of an approved award says nothing: it is to be paid."""
+"""What a slip tells its reader to do. That of an approved award says nothing: it is to be paid."""
 SUITS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
 STYLE: Final = """
 :root{--ink:#16161a;--soft:#5d5c58;--line:#cfccc4;--paper:#fff;--red:#a3231c}
@@ -72,7 +74,7 @@ font:8pt sans-serif}}
 Row = dict[str, Any]
 
 
-def page_html(parts: Parts, clock: Clock) -> str:
+def page_html(parts: PackParts, clock: HouseClock) -> str:
     name = parts.claim["award"]
     body = [
         _slip(parts, clock),
@@ -91,7 +93,7 @@ def page_html(parts: Parts, clock: Clock) -> str:
     )
 
 
-def _said(parts: Parts) -> dict[str, str]:
+def _said(parts: PackParts) -> dict[str, str]:
     server = None
     if parts.server is not None:
         events = parts.server.events
@@ -128,7 +130,7 @@ def rows_of(head: Sequence[str], rows: Iterable[Sequence[str]], sums: int = 0) -
     return f"<table><thead><tr>{top}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
-def _slip(parts: Parts, clock: Clock) -> str:
+def _slip(parts: PackParts, clock: HouseClock) -> str:
     said, when = _said(parts), clock.text(parts.at_ms)
     faces = "".join(
         f'<div class="card{" red" if card[1] in "dh" else ""}">{card[0].replace("T", "10")}'
@@ -164,7 +166,7 @@ def _slip(parts: Parts, clock: Clock) -> str:
     )
 
 
-def _derivation(parts: Parts, clock: Clock) -> Iterable[str]:
+def _derivation(parts: PackParts, clock: HouseClock) -> Iterable[str]:
     assert parts.server is not None
     lines, award, said = parts.server.lines, parts.server.award, _said(parts)
     if not lines:
@@ -189,7 +191,8 @@ def _derivation(parts: Parts, clock: Clock) -> Iterable[str]:
             (o["award"], o["table"], str(o["seat"]), o["hand"], f"{o['percent'] or 100} %",
              o["state"], money(o["cents"])) for o in (award, *others)
         ])  # fmt: skip
-    yield f"<h2>The last {min(LAST_LINES, len(lines))} of {len(lines)} lines in full</h2>"
+    shown = min(LAST_LINES, len(lines))
+    yield f"<h2>The last {shown} of {counted(len(lines), 'line')} in full</h2>"
     head = ("event:n", "when", "table", "what", "how", "amount:n", "jackpot:n")
     yield rows_of(head, [_line(line, clock) for line in lines[-LAST_LINES:]])
 
@@ -204,7 +207,7 @@ def _over(units: int) -> str:
     return f", {exact(units)} of it over the ceiling" if units else ""
 
 
-def _line(line: Row, clock: Clock) -> tuple[str, ...]:
+def _line(line: Row, clock: HouseClock) -> tuple[str, ...]:
     how = line["how"]
     if line["why"] == "contribution":
         how = f"round {line['round']}, seat {line['seat']}: {money(line['cents'])}"
@@ -215,7 +218,7 @@ def _line(line: Row, clock: Clock) -> tuple[str, ...]:
             exact(line["after"]))  # fmt: skip
 
 
-def _summed(lines: Sequence[Row], clock: Clock) -> list[tuple[str, str, str]]:
+def _summed(lines: Sequence[Row], clock: HouseClock) -> list[tuple[str, str, str]]:
     """Contributions by gaming day, table and rate; everything else line by line."""
     put: Counter[tuple[str, str, int]] = Counter()
     units: Counter[tuple[str, str, int]] = Counter()
@@ -240,17 +243,18 @@ def _summed(lines: Sequence[Row], clock: Clock) -> list[tuple[str, str, str]]:
     return [*begins, *days, *rest, ("in the jackpot at the lock", "", total)]
 
 
-def _steps(parts: Parts, clock: Clock) -> Iterable[str]:
+def _steps(parts: PackParts, clock: HouseClock) -> Iterable[str]:
     assert parts.server is not None
     yield "<h2>Who decided what, and when</h2>"
     head = ("event:n", "when", "state", "by", "role", "note")
     yield rows_of(head, [
-        (str(s["event"]), clock.text(s["at_ms"]), s["state"], s["by"], s["role"], s["note"])
+        (str(s["event"]), clock.text(s["at_ms"]), s["state"], s["by"], s["role"],
+         shown_note(s["note"]))
         for s in parts.steps
     ])  # fmt: skip
 
 
-def _draws(parts: Parts) -> Iterable[str]:
+def _draws(parts: PackParts) -> Iterable[str]:
     """What chance decided: the commitment that was written before, and the seed that opened it."""
     rows = [*_selection(parts), *_mystery(parts)]
     if rows:
@@ -263,7 +267,7 @@ def _draws(parts: Parts) -> Iterable[str]:
         ])  # fmt: skip
 
 
-def _selection(parts: Parts) -> Iterable[tuple[str, ...]]:
+def _selection(parts: PackParts) -> Iterable[tuple[str, ...]]:
     where, commitment = "", ""
     for row in parts.table.own if parts.table else ():
         if row["kind"] != "selection":
@@ -279,7 +283,7 @@ def _selection(parts: Parts) -> Iterable[tuple[str, ...]]:
             yield "magic card, lucky player", where, commitment, body["seed"], told
 
 
-def _mystery(parts: Parts) -> Iterable[tuple[str, ...]]:
+def _mystery(parts: PackParts) -> Iterable[tuple[str, ...]]:
     """The draw in force when the jackpot was hit."""
     if parts.server is None or parts.claim["hand"] != "mystery":
         return
@@ -299,7 +303,7 @@ def _mystery(parts: Parts) -> Iterable[tuple[str, ...]]:
     yield "mystery", f"event {event}", order["commitment"], seed or "", hit
 
 
-def _round(parts: Parts, clock: Clock) -> Iterable[str]:
+def _round(parts: PackParts, clock: HouseClock) -> Iterable[str]:
     assert parts.table is not None
     bodies = [(row, json.loads(row["body"])) for row in parts.table.own if "body" in row]
     yield f"<h2>The round at table {escape(parts.claim['table'])}</h2>"
@@ -364,13 +368,13 @@ def _explained(played: Row, seat: int) -> Mapping[str, Why]:
         return {}
 
 
-def _identity(parts: Parts) -> str:
+def _identity(parts: PackParts) -> str:
     rows = [(name.replace("_", " "), f'<span class="mono">{escape(text)}</span>')
             for name, text in parts.identity.items()]  # fmt: skip
     return f"<h2>Program, rules and configuration</h2>{facts(rows)}" if rows else ""
 
 
-def _how(parts: Parts) -> str:
+def _how(parts: PackParts) -> str:
     said, chains = _said(parts), list[tuple[str, str]]()
     if "chain" in said:
         chains.append(("chain of the server's events", _fig("chain", said, more=' class="mono"')))

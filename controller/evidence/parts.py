@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 @dataclass
-class Parts:
+class PackParts:
     claim: Row
     """Who, where and what: award, table, journal, round, seat, hand, percent, event."""
     server: ServerHalf | None = None
@@ -27,8 +27,8 @@ class Parts:
     """As the house writes it before an amount; the data are in cents whatever it is."""
 
     def let_go(self) -> None:
-        """The folder has it now; whoever verifies reads it from there, so memory need not hold a
-        long history twice."""
+        """The folder has it now, and the verifier reads it from there: memory need not hold a long
+        history twice."""
         if self.server is not None:
             self.server.events, self.server.lines = [], []
         self.frames = []

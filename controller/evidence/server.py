@@ -20,6 +20,7 @@ from link.commands.io import load_config
 from link.commands.report_source import opened
 from link.reports.source import Source
 from link.rows import AwardRow, EventRow
+from link.store.errors import StoreError
 from record.kit.verbs import Stop
 from record.verify_evidence import AWARD_FIELDS, Derivation, Pools, drawn_seeds
 
@@ -58,11 +59,13 @@ def source_of(
         names = ("UTC", "06:00", "")
         if loaded is not None:
             reports = loaded.reports
-            names = (reports["time_zone"], reports["day_start"], reports["currency"])
+            names = (reports.time_zone, reports.day_start, reports.currency)
         with opened(loaded, socket, backup) as source:
             yield source, names
     except Stop as stop:
         raise EvidenceError("E-EVD-002", str(stop), stop.code) from None
+    except StoreError as error:
+        raise EvidenceError("E-EVD-002", str(error), error.exit_code) from None
 
 
 def server_half(source: Source, award: str, *, whole: bool | None = None) -> ServerHalf:
@@ -153,7 +156,7 @@ def _events(
 
 @dataclass
 class _Secrets:
-    """Draws of the server whose round is still played: their seed is nobody's business yet."""
+    """Draws of the server whose round is still played: their seed is still secret."""
 
     draws: dict[str, tuple[int, str, list[int]]] = field(default_factory=dict)
     """Journal to round, table and events."""

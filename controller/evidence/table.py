@@ -144,7 +144,7 @@ def table_half(folder: Path, number: int, journal: str | None, table: str | None
     clock: list[int] = []
     for (record, durable, previous), journal_id, name in raw_records(folder):
         if journal not in (None, journal_id) or table not in (None, name):
-            said = f"{folder}: journal {journal_id} of {name}; the award stands in {journal}"
+            said = f"{folder}: journal {journal_id} of {name}; the award is in {journal}"
             raise EvidenceError("E-EVD-006", f"{said} of {table}", os.EX_NOINPUT)
         if record.seq > span.last:
             break

@@ -10,20 +10,20 @@ from typing import Final, NamedTuple
 FILE: Final = Path(__file__).with_name("faults.toml")
 
 
-class Said(NamedTuple):
+class FaultText(NamedTuple):
     meaning: str
     action: str
 
 
-UNKNOWN: Final = Said("", "look the code up in the manual of the device's driver")
+UNKNOWN: Final = FaultText("", "look the code up in the manual of the device's driver")
 
 
 @cache
-def _all() -> dict[str, Said]:
+def _all() -> dict[str, FaultText]:
     found = tomllib.loads(FILE.read_text("utf-8"))
-    return {code: Said(*said) for code, said in found.items()}
+    return {code: FaultText(*said) for code, said in found.items()}
 
 
-def said(code: str) -> Said:
+def said(code: str) -> FaultText:
     """A vendor's driver may have codes of its own."""
     return _all().get(code, UNKNOWN)

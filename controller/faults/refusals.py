@@ -18,7 +18,7 @@ UNREADABLE: Final = "E-CFG-011"
 EXHAUSTED: Final = "E-RUN-004"
 
 
-class Refusal(NamedTuple):
+class StartRefusal(NamedTuple):
     text: str
     """With its code; a line for each problem."""
     exit_code: int
@@ -29,17 +29,17 @@ class Refusal(NamedTuple):
         return self.problems[0].code
 
 
-def refusal_of(error: BaseException, about: str = "file") -> Refusal:
+def refusal_of(error: BaseException, about: str = "file") -> StartRefusal:
     """Of one of ``REFUSED``. ``about`` is the key of the configuration that it belongs to."""
     if isinstance(error, ConfigError):
-        return Refusal(str(error), error.exit_code, tuple(error.problems))
+        return StartRefusal(str(error), error.exit_code, tuple(error.problems))
     if isinstance(error, SettingsError):
         found = tuple(Problem(*problem) for problem in error.problems)
-        return Refusal(str(error), error.exit_code, found)
+        return StartRefusal(str(error), error.exit_code, found)
     if isinstance(error, UnderfeltError | JournalError | KeyFileError):
         exit_code = getattr(error, "exit_code", os.EX_DATAERR)
         problem = Problem(error.code, about, str(error).removesuffix(f" ({error.code})"))
-        return Refusal(str(error), exit_code, (problem,))
+        return StartRefusal(str(error), exit_code, (problem,))
     match error:
         case FileNotFoundError():
             return _system(error, about, UNREADABLE, os.EX_NOINPUT, "no such file")
@@ -52,14 +52,14 @@ def refusal_of(error: BaseException, about: str = "file") -> Refusal:
             return exhausted(error, about)
 
 
-def exhausted(error: BaseException, about: str = "file") -> Refusal:
+def exhausted(error: BaseException, about: str = "file") -> StartRefusal:
     """No descriptor, no memory: the journal is as it was at the last sync."""
     said = (isinstance(error, OSError) and error.strerror) or "no memory"
     said = f"{said}; the system gives out, try again"
     return _system(error, about, EXHAUSTED, os.EX_TEMPFAIL, said)
 
 
-def _system(error: BaseException, about: str, code: str, exit_code: int, said: str) -> Refusal:
+def _system(error: BaseException, about: str, code: str, exit_code: int, said: str) -> StartRefusal:
     named = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
     problem = Problem(code, about, f"{named}{said}")
-    return Refusal(f"{named}{said} ({code})", exit_code, (problem,))
+    return StartRefusal(f"{named}{said} ({code})", exit_code, (problem,))

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from controller.faults.catalogue import said
+from controller.faults.status import Status
+from controller.shell.answers import TroubleRow
 
 Level = Literal["stopped", "degraded", "note"]
 MARKS: Final[Mapping[Level, str]] = {"stopped": "!!", "degraded": "!", "note": "-"}
@@ -67,7 +69,7 @@ class Trouble:
     def line(self) -> str:
         return f"{MARKS[self.level]:>2} {self.code:10} {self.about}: {self.what} -> {self.do}"
 
-    def row(self) -> dict[str, str]:
+    def row(self) -> TroubleRow:
         return {
             "level": self.level,
             "code": self.code,
@@ -77,7 +79,7 @@ class Trouble:
         }
 
 
-def troubles(status: Mapping[str, Any]) -> list[Trouble]:
+def troubles(status: Status) -> list[Trouble]:
     """The worst first."""
     found = [*others_in(status), *devices_in(status)]
     return sorted(found, key=lambda one: _ORDER.index(one.level))
@@ -88,22 +90,22 @@ def ill(found: list[Trouble]) -> bool:
     return any(one.level != "note" for one in found)
 
 
-def others_in(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def others_in(status: Status) -> Iterator[Trouble]:
     """All but the devices'."""
     yield from _table(status)
     yield from _disk(status)
     yield from _link(status)
 
 
-def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def _table(status: Status) -> Iterator[Trouble]:
     if status.get("mode") == "locked":
         yield Trouble(LOCKED_MODE, "table", "stopped")
     if status.get("locked"):
         yield Trouble(LOCKED_OUT, "table", "stopped", str(status["locked"]))
     if why := status.get("stopped"):
         yield Trouble(ROUND_STOPPED, f"round {status.get('round', '?')}", "stopped", str(why))
-    if by := status.get("test_mode"):
-        yield Trouble(IN_TEST, "table", "note", f"{by['user'] or by['uid']} has it")
+    if tester := status.get("test_mode"):
+        yield Trouble(IN_TEST, "table", "note", f"{tester['user'] or tester['uid']} has it")
     if status.get("power_failing"):
         yield Trouble(POWER_FAILS, "power", "stopped")
     if status.get("supply_low"):
@@ -128,7 +130,7 @@ def _table(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(NO_METRICS, "metrics", "degraded", str(why))
 
 
-def _disk(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def _disk(status: Status) -> Iterator[Trouble]:
     disk = status.get("disk", {})
     if status.get("journal", {}).get("full"):
         yield Trouble(FULL, "disk", "stopped")
@@ -137,7 +139,7 @@ def _disk(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(NEARLY_FULL, "disk", "degraded", free)
 
 
-def _link(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def _link(status: Status) -> Iterator[Trouble]:
     link = status.get("link") or {}
     if link.get("halted"):
         yield Trouble(LINK_HALTED, "link", "stopped", str(link["halted"]))
@@ -149,7 +151,7 @@ def _link(status: Mapping[str, Any]) -> Iterator[Trouble]:
         yield Trouble(NO_LINK, "link", "note")
 
 
-def devices_in(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def devices_in(status: Status) -> Iterator[Trouble]:
     """One for each device that is not ready."""
     deals = status.get("card_devices", ())
     for name, told in status.get("devices", {}).items():

@@ -1,6 +1,6 @@
 """Raw bytes of the devices, kept for a while beside the journal; page section 7.
 
-Evidence for whoever asks what a device really sent. Not money: nothing waits for it, nothing is
+Evidence of what a device really sent. Not money: nothing waits for it, nothing is
 synced, and a full disk stops it without stopping the table. Bytes that may hold a card or a PIN are
 sealed as a whole.
 """

@@ -32,6 +32,7 @@ from controller.rules.engine.entries import (
 )
 from controller.rules.engine.state import TableState
 from controller.rules.engine.step import step
+from record.journal.format import Record
 from record.link.outbox import OUTBOX, outbox_body
 
 OPENED: Final = 128
@@ -89,7 +90,7 @@ class Memory:
     opened: deque[Key] = field(default_factory=lambda: deque(maxlen=OPENED), compare=False)
     """Readings whose cards became public lately, once for each card: what may be shown of them."""
     facts: int = 0
-    """Facts since the last standing record."""
+    """Facts since the last snapshot."""
     _open_key: tuple[str, int | None] | None = None
     _digest: StateDigest = field(default_factory=StateDigest)
     _revealer: Revealer = field(default_factory=Revealer)
@@ -133,7 +134,7 @@ class Memory:
                 owed.append((OUTBOX, outbox_body(self.sent, body)))
         return owed
 
-    def written(self, record: fold.Taken) -> None:
+    def written(self, record: Record) -> None:
         """A record of any kind stands in the journal: the gaming day counts it."""
         self.day = fold.take(self.day, record)
 
@@ -190,8 +191,8 @@ class Memory:
             self.sent or 0,
         )
 
-    def stood(self) -> None:
-        """A standing record is written: cards of closed rounds are followed no more."""
+    def snapshot_written(self) -> None:
+        """A snapshot is written: cards of closed rounds are followed no more."""
         self.facts, self.undo, self._open_key, self._revealer = 0, None, None, Revealer()
         self.sent = self.sent or 0
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from controller.history.codec import Unhide, no_hidden_card
 from controller.history.entries import ENTRY_KINDS, decode_entry, load
 from controller.history.errors import BodyError, ReplayError, SealError
-from controller.history.gamingday.fold import DAY, Taken
+from controller.history.gamingday.fold import DAY
 from controller.history.memory import Ahead, Body, Memory, from_snapshot, reopen
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards, Sealed
@@ -34,6 +34,7 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.settlement import KEPT_ROUNDS
 from controller.rules.engine.state import Archive, TableState
 from controller.rules.errors import SettingsError
+from record.journal.format import Record
 from record.link.outbox import OUTBOX
 
 SELECTION: Final = "selection"
@@ -59,10 +60,6 @@ OWED: Final = "E-RPL-004"
 UNREADABLE: Final = "E-RPL-005"
 NO_START: Final = "E-RPL-006"
 UNKNOWN: Final = "E-RPL-007"
-
-
-Record = Taken
-"""A record as a reader of the journal finds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +101,9 @@ def replay(
     records: Iterable[Record], cards: OpensCards, opening: Opening, *, whole: bool = False
 ) -> Replayed:
     """``records`` in order, from the first in the journal, or from any that lies ``KEPT_ROUNDS``
-    rounds before the last standing one. ``opening`` counts only where no standing record comes
-    first. A start steps what follows the last standing record; ``whole`` steps everything and
-    compares each standing record too."""
+    rounds before the last snapshot. ``opening`` counts only where no snapshot comes
+    first. A start steps what follows the last snapshot; ``whole`` steps everything and
+    compares each snapshot too."""
     run = Replay(cards, opening)
     if not whole:
         records = run.skip(records)
@@ -124,13 +121,13 @@ class Replay:
         self.memory: Memory | None = None
         self.owed: list[Body] = []
         self.rounds: dict[int, tuple[int, bytes]] = {}
-        """Closed rounds and the last record of each: standing records refer to them."""
+        """Closed rounds and the last record of each: snapshots refer to them."""
         self.selections: list[Record] = []
         self.lock: Record | None = None
         self.last_seq = 0
 
     def skip(self, records: Iterable[Record]) -> list[Record]:
-        """The last standing record and what follows it; of the rest only rounds and lock-outs."""
+        """The last snapshot and what follows it; of the rest only rounds and lock-outs."""
         tail: list[Record] = []
         for record in records:
             if record.kind == SNAPSHOT:
@@ -141,7 +138,7 @@ class Replay:
         return tail
 
     def keep(self, record: Record) -> None:
-        """A record before the standing one: closed rounds and lock-outs are all that counts."""
+        """A record before the snapshot: closed rounds and lock-outs are all that counts."""
         if record.kind == ROUND:
             try:
                 number = round_number(record.body)
@@ -163,7 +160,7 @@ class Replay:
             raise ReplayError(error.code, record.seq, str(error)) from None
 
     def stepped(self, record: Record, fact: f.Fact, before: TableState, ahead: Ahead) -> None:
-        """A fact was stepped again and adopted; for whoever tells it."""
+        """A fact was stepped again and adopted; for the code that shows it."""
 
     def _take(self, record: Record) -> None:
         self.last_seq = record.seq
@@ -194,7 +191,7 @@ class Replay:
     def _memory(self) -> Memory:
         if self.memory is None:
             if self.opening is None:
-                raise ReplayError(NO_START, self.last_seq, "no standing record comes before it")
+                raise ReplayError(NO_START, self.last_seq, "no snapshot comes before it")
             self.memory = Memory(self.opening.state(), self.opening)
         return self.memory
 
@@ -280,7 +277,7 @@ class Replay:
         self.selections.clear()
 
     def leads_to(self, snapshot: Snapshot) -> bool:
-        """Events are numbered from the first standing record that says so."""
+        """Events are numbered from the first snapshot that says so."""
         memory = self._memory()
         if memory.sent is None:
             return replace(memory.snapshot(), sent=None) == replace(snapshot, sent=None)
@@ -294,7 +291,22 @@ class Replay:
         return take_round(body, no_hidden_card)
 
 
-def left_on(kind: str, body: bytes, before: bool) -> bool:
-    """Did a run end in test mode? Asked of one record of its journal after the other."""
-    event = load(body).get("event") if kind == TEST else ""
-    return event == BEGIN if event in (BEGIN, END) else before
+@dataclass(frozen=True)
+class LeftOn:
+    """What a run leaves behind that ended in test mode."""
+
+    drawn: int = 0
+    """Cards drawn in the test since a deck was last loaded."""
+
+
+def left_on(body: bytes, before: LeftOn | None) -> LeftOn | None:
+    """Did a run end in test mode? Asked of one record of it after the other."""
+    found = load(body)
+    match found.get("event"):
+        case "begin":
+            return LeftOn()
+        case "reading":
+            return LeftOn(int(found.get("drawn", 0)))
+        case "end":
+            return None
+    return before

@@ -48,7 +48,7 @@ class Revealer:
         """The draws that became public between two states, each once, in journal order."""
         opened = newly_open(before, after)
         for hidden, card, moment in opened:
-            # The engine opened another card than the one followed: stop before anything is told.
+            # The engine opened another card than the one followed: stop before it is revealed.
             assert reveal(hidden, moment) == card, f"{moment.value}: not the card that was opened"
         found: list[tuple[Draw, PublicMoment]] = []
         kept: list[tuple[HiddenCard, Draw]] = []

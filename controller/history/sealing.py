@@ -105,7 +105,7 @@ def hex_field(found: dict[str, Any], name: str, size: int) -> bytes:
 
 
 class OpensCards(Protocol):
-    """Whoever can say which card a sealed one is."""
+    """The part that can open a sealed card."""
 
     def open(self, sealed: Sealed, seq: int, index: int) -> tuple[HiddenCard, bytes]: ...
 
@@ -135,7 +135,7 @@ class CardSealer:
         return HiddenCard(card), nonce
 
     def look(self, sealed: Sealed, seq: int, index: int) -> tuple[Card, bytes]:
-        """The card itself, whether or not it became public; only for whoever may know it
+        """The card itself, whether or not it became public; only for callers who may know it
         (docs/operations/dispute.md)."""
         box = SecretBox(self.key.for_card(self.journal_id, seq, index))
         place = f"record {seq}, card {index + 1}"

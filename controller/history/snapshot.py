@@ -1,7 +1,7 @@
 """The state of a table on disk: a digest after every fact, and the whole of it between rounds.
 
 A ``standing`` record is where a replay starts, so that a start does not depend on the age of the
-journal. Closed rounds stand in their own ``round`` records; a standing record names them by number.
+journal. Closed rounds stand in their own ``round`` records; a snapshot names them by number.
 A field that holds its default is left out, so a field added later changes no older digest.
 """
 

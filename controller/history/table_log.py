@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from controller.history.codec import Hide
 from controller.history.entries import encode_entry
-from controller.history.memory import Body, Memory
+from controller.history.memory import Ahead, Body, Memory
 from controller.history.sealing import CardSealer, Sealed
 from controller.history.snapshot import ROUND, SNAPSHOT, round_number, snapshot_body
 from controller.rules.cards import HiddenCard
@@ -21,29 +20,12 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.entries import Key, NoFact
 from controller.rules.engine.state import Phase, TableState
+from record.journal.format import Position, Record
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
 
-STAND_AFTER: Final = 400
-"""Facts after which a standing record is worth its bytes: about ten rounds."""
-
-
-class Appended(Protocol):
-    @property
-    def seq(self) -> int: ...
-    @property
-    def hash(self) -> bytes: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A record as a reader of the journal will find it."""
-
-    seq: int
-    kind: str
-    body: bytes
-    at_ms: int
-    hash: bytes
+SNAPSHOT_AFTER: Final = 400
+"""Facts after which a snapshot is worth its bytes: about ten rounds."""
 
 
 class Appends(Protocol):
@@ -52,7 +34,16 @@ class Appends(Protocol):
     @property
     def next_seq(self) -> int: ...
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> Appended: ...
+    def append(self, kind: str, body: bytes, at_ms: int) -> Position: ...
+
+
+class Happened(NamedTuple):
+    """A record that was written, and for a fact what it was and did."""
+
+    record: Record
+    round_no: int
+    step: tuple[f.Fact, TableState, Ahead] | None = None
+    """The fact, the state before it, and what it led to."""
 
 
 class TableLog:
@@ -64,6 +55,7 @@ class TableLog:
         "_journal",
         "_wall_ms",
         "bytes",
+        "happened",
         "memory",
         "outgoing",
         "written",
@@ -75,7 +67,9 @@ class TableLog:
         self.memory = memory
         self._answered = memory.settled_keys()
         self.outgoing: list[Event] = []
-        """Events for the link server of this group: whoever syncs the journal takes them."""
+        """Events for the link server of this group: the code that syncs the journal takes them."""
+        self.happened: list[Happened] = []
+        """Records of this group, for the same code."""
         self._journal = journal
         self._cards = cards
         self._wall_ms = wall_ms
@@ -95,7 +89,10 @@ class TableLog:
         if isinstance(ahead, fx.Refused):
             return ahead
         hide, sealed = self._hiding(seq)
+        before = memory.state
         self.append(*encode_entry(fact, key, hide, ahead.digest))
+        one = self.happened[-1]
+        self.happened[-1] = Happened(one.record, ahead.state.round_no, (fact, before, ahead))
         self.write(memory.adopt(fact, key, ahead, seq, sealed=sealed, cards=self._cards))
         return ahead.effects
 
@@ -129,19 +126,19 @@ class TableLog:
 
     @property
     def snapshot_due(self) -> bool:
-        return self.memory.facts >= STAND_AFTER and self.may_stand
+        return self.memory.facts >= SNAPSHOT_AFTER and self.may_write_snapshot
 
     @property
-    def may_stand(self) -> bool:
+    def may_write_snapshot(self) -> bool:
         return self.memory.state.phase is Phase.IDLE
 
-    def stand(self) -> None:
+    def write_snapshot(self) -> None:
         """Write down the whole table, between rounds: first in a journal, and now and then."""
-        if not self.may_stand:
+        if not self.may_write_snapshot:
             raise ValueError("a table is written down between rounds only")
         hide, _ = self._hiding(self._journal.next_seq)
         self.append(SNAPSHOT, snapshot_body(self.memory.snapshot(), hide))
-        self.memory.stood()
+        self.memory.snapshot_written()
 
     def _hiding(self, seq: int) -> tuple[Hide, list[Sealed]]:
         """Seals the cards of one record, numbered as they come."""
@@ -159,7 +156,8 @@ class TableLog:
         at = self._journal.append(kind, body, at_ms)
         self.written[kind] += 1
         self.bytes += len(body)
-        record = Written(at.seq, kind, body, at_ms, at.hash)
+        record = Record(at.seq, kind, body, at_ms, at.hash)
+        self.happened.append(Happened(record, self.memory.state.round_no))
         self.memory.written(record)
         if kind == OUTBOX:
             self.outgoing.append(event_of(record))

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 import zmq
 
+from controller.faults.status import LinkStatus
 from controller.link.cursor import Cursor
 from controller.link.dealer import dealer
 from controller.link.hearing import Heard
@@ -37,7 +39,7 @@ from controller.link.session import (
 from record.journal import JournalError
 from record.link.codec import WireError, encode, from_server
 from record.link.keys import SecretKey, fingerprint
-from record.link.messages import LONGEST, Event, Receipt
+from record.link.messages import LONGEST, Beat, Event, FromTable, Receipt, TableNow
 
 HANDSHAKE_MS: Final = 10_000
 BYE_MS: Final = 1_000
@@ -59,7 +61,8 @@ def moment() -> Moment:
 
 class LinkClient:
     """``put`` gives the writer an input, ``keep`` tells the journal which record must stay.
-    ``receipt`` is the last one in the journal."""
+    ``now_of`` says how the table stands, for a heartbeat. ``receipt`` is the last one in the
+    journal."""
 
     def __init__(
         self,
@@ -72,13 +75,14 @@ class LinkClient:
         limit_ms: int,
         put: Callable[[Heard], None],
         keep: Callable[[int], None],
+        now_of: Callable[[], TableNow | None],
         receipt: Receipt | None = None,
         chance: Callable[[int], int] = secrets.randbelow,
     ) -> None:
-        self._loop = asyncio.get_running_loop()
         self._keys, self._cursor = keys, cursor
-        self._put, self._keep = put, keep
-        self._context = zmq.Context(io_threads=1)
+        self._put, self._keep, self._now_of = put, keep, now_of
+        self._context: zmq.Context[zmq.Socket[bytes]] | None = None
+        """Made at the first dial: a table that never runs has nothing to close."""
         self._socket: zmq.Socket[bytes] | None = None
         self._fd = -1
         self._reader = ThreadPoolExecutor(1, "outbox")
@@ -90,6 +94,10 @@ class LinkClient:
             receipt=receipt,
         )  # fmt: skip
         self._acked: int | None = None
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
 
     # --- from the table --------------------------------------------------------------------------
 
@@ -106,10 +114,12 @@ class LinkClient:
     async def close(self, why: str) -> None:
         """A clean end. What was not sent stands in the journal."""
         self._act(self.session.close(why))
+        self._hang_up()  # also if nobody took the last word: the context ends with its last socket
         self._reader.shutdown(wait=True, cancel_futures=True)
-        self._context.term()
+        if self._context is not None:
+            self._context.term()
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> LinkStatus:
         return {**self.session.status(moment()), "malformed": self.malformed}
 
     def fingerprints(self) -> dict[str, str]:
@@ -127,7 +137,7 @@ class LinkClient:
                 case HangUp():
                     self._hang_up()
                 case Send(message):
-                    if not self._send(encode(message)):
+                    if not self._send(encode(self._with_now(message))):
                         self._loop.call_soon(self._lost, self._socket)
                         break
                 case Fetch():
@@ -154,6 +164,14 @@ class LinkClient:
             delay_s = max(0, wake_ms - moment().ms) / 1000
             self._timer = self._loop.call_later(delay_s, self._tick)
 
+    def _with_now(self, message: FromTable) -> FromTable:
+        if not isinstance(message, Beat) or self.session.version < 4:
+            return message
+        now = self._now_of()
+        if now is not None:
+            now = msgspec.structs.replace(now, waiting=self.session.outbox.depth)
+        return msgspec.structs.replace(message, now=now)
+
     def _tick(self) -> None:
         self._timer = None
         self._act(self.session.tick(moment()))
@@ -166,6 +184,7 @@ class LinkClient:
 
     def _dial(self, endpoint: str) -> None:
         self._hang_up()
+        self._context = self._context or zmq.Context(io_threads=1)
         made = dealer(self._context, self._keys.secret, self._keys.server)
         for name, value in (
             (zmq.LINGER, 0),
@@ -238,16 +257,14 @@ class LinkClient:
     # --- the journal -----------------------------------------------------------------------------
 
     def _fetch(self, fetch: Fetch) -> None:
+        loop = self._loop
         reading = self._reader.submit(self._cursor.read, fetch.first, fetch.last)
-        reading.add_done_callback(
-            lambda done: self._loop.call_soon_threadsafe(self._read, fetch, done)
-        )
+        reading.add_done_callback(lambda done: loop.call_soon_threadsafe(self._read, fetch, done))
 
     def _prove(self, seq: int) -> None:
+        loop = self._loop
         reading = self._reader.submit(self._cursor.hash_of, seq)
-        reading.add_done_callback(
-            lambda done: self._loop.call_soon_threadsafe(self._proved, seq, done)
-        )
+        reading.add_done_callback(lambda done: loop.call_soon_threadsafe(self._proved, seq, done))
 
     def _proved(self, seq: int, done: Future[str]) -> None:
         """What cannot be read now, or is past its retention, is asked for at the next greeting."""

@@ -1,7 +1,7 @@
 """The outbox as it stands in the journal: events by their number.
 
 They are read from the journal's folder, without its lock, beside the writer. Sequential reading
-goes on where it stopped. The latest events need no reading: the session holds them.
+continues where it stopped. The latest events need no reading: the session holds them.
 """
 
 from __future__ import annotations

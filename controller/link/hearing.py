@@ -2,7 +2,7 @@
 
 Pure, and by level rather than by edge: it keeps what was said last and compares it with the state,
 so that a message that came too early, twice, or while the table was locked out is neither lost nor
-told twice. No wager locks later than the limit after the last heartbeat: whoever asks for the next
+told twice. No wager locks later than the limit after the last heartbeat: a request for the next
 fact before anything else is taken has the link closed in time.
 """
 
@@ -34,7 +34,7 @@ from record.link.messages import (
 
 IN_PLAY_US: Final = 10_000_000
 BETWEEN_US: Final = 30_000_000
-"""A meter that moves is told no more often than this, in a round and between rounds: every fact is
+"""A moving meter is reported no more often than this, in a round and between rounds: every fact is
 written to the card. Shown is never more than this behind what the server has committed."""
 T = TypeVar("T")
 KEPT: Final = 64
@@ -144,7 +144,7 @@ class Hearing:
         if state.rules.book.progressive is None or not state.link_up or not self.meters:
             return None
         meter = self.meters[0]
-        # What is told while cards are out is shown and counts for no round: it is told once more.
+        # A report while cards are out is shown and counts for no round: it is repeated.
         shown_only = state.phase in (Phase.IDLE, Phase.BETTING) and state.meter != meter.cents
         return meter if meter != self._told or shown_only else None
 

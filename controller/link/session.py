@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
+from controller.faults.status import LinkStatus
 from controller.link.outbox import Outbox
 from record.link.messages import (
     VERSIONS,
@@ -386,7 +387,7 @@ class LinkSession:
         out: list[Do] = [Tell(message)]
         if behind and self.outbox.caught_up:
             self.halted = self._said = ""
-            out += self._beat(now)  # whoever has waited for the link waits no longer than needed
+            out += self._beat(now)  # nothing waits for the link longer than needed
         return out + self._pump(now)
 
     # --- heartbeats ------------------------------------------------------------------------------
@@ -475,7 +476,7 @@ class LinkSession:
 
     # --- status ----------------------------------------------------------------------------------
 
-    def status(self, now: Moment) -> dict[str, Any]:
+    def status(self, now: Moment) -> LinkStatus:
         ago = self.outbox.acked_ms
         return {
             "state": "halted" if self.halted else self.stage,

@@ -9,7 +9,7 @@ from controller.math.main_wagers import main_wagers
 from controller.math.progressive import warnings
 from controller.math.progressive_sheet import progressive_wager
 from controller.math.ricochet import LEFT_OUT, kickout_table, ricochet_wagers
-from controller.math.sheet import Sheet, Wager
+from controller.math.sheet import ParSheet, Wager
 from controller.math.wagers import odds_wager, outcomes
 from controller.rules.book import Book
 from controller.rules.books import BOOKS
@@ -42,7 +42,7 @@ PAR_SETTINGS: Final = (
 """The settings a figure of a par sheet can hang on."""
 
 
-def par_sheet(game: str, settings: Settings, table: TableSettings) -> Sheet:
+def par_sheet(game: str, settings: Settings, table: TableSettings) -> ParSheet:
     book = BOOKS[game]
     wagers = [*main_wagers(book, settings, table), *_side_wagers(book)]
     progressive = progressive_wager(book, settings, table)
@@ -51,7 +51,7 @@ def par_sheet(game: str, settings: Settings, table: TableSettings) -> Sheet:
     ricochet = book.family == "ricochet"
     if ricochet:
         wagers += ricochet_wagers(settings)
-    return Sheet(
+    return ParSheet(
         game,
         book.title,
         _settings_used(game, settings, table),

@@ -111,7 +111,7 @@ class Wager:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class ParSheet:
     game: str
     title: str
     settings: Mapping[str, object]
@@ -130,7 +130,7 @@ class Sheet:
         return next(t for t in self.tables if t.key == key)
 
 
-def as_json(sheet: Sheet) -> dict[str, object]:
+def as_json(sheet: ParSheet) -> dict[str, object]:
     """The sheet for machines: fractions ``"a/b"`` in lowest terms, counts and cents as numbers."""
     return {
         "schema": SCHEMA,

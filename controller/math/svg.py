@@ -12,7 +12,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from controller.math.exact import decimal_text, percent_text
-from controller.math.sheet import Bars, MeterPlot, Plot, Sheet
+from controller.math.sheet import Bars, MeterPlot, ParSheet, Plot
 from record.kit.money import cents_text
 
 WIDTH: Final = 760
@@ -29,7 +29,7 @@ HUES: Final = ("#1b6ca8", "#c2571a", "#3d7d3f")
 ALARM: Final = "#b3261e"
 
 
-def svg(sheet: Sheet) -> str:
+def svg(sheet: ParSheet) -> str:
     """Every plot of the sheet, one below the other."""
     plots = [plot for wager in sheet.wagers for plot in wager.plots]
     parts = []

@@ -76,7 +76,7 @@ class NotPermittedError(SignedError):
     exit_code = os.EX_NOPERM
 
 
-class KeyFileError(SignedError):
-    """A key file that is none: exit 78."""
+class RegisterKeyError(SignedError):
+    """Not a key file: exit 78."""
 
     exit_code = os.EX_CONFIG

@@ -78,7 +78,7 @@ def write_atomically(kind: RegisterKind, path: Path, content: bytes) -> None:
 
 
 def _hand_down(descriptor: int, old: Path, mode: int) -> None:
-    """Whoever could read the register in place can read the new one: a table is not root."""
+    """Users who could read the old register can read the new one: a table is not root."""
     os.fchmod(descriptor, mode)  # whatever the umask
     with suppress(OSError):  # there is none, or it is not ours to give away
         about = os.stat(old)

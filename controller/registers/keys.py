@@ -1,6 +1,6 @@
 """Ed25519 keys in one-line files, and signatures. Never prints a secret.
 
-A ``SecretKey`` shows itself to nobody: it prints as its fingerprint. The words that begin a key
+A ``SigningSecret`` shows itself to nobody: it prints as its fingerprint. The words that begin a key
 file are its kind's, so that a key made for one register is no key of another.
 """
 
@@ -16,7 +16,12 @@ from typing import Final, NamedTuple
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.registers.errors import KeyFileError, NotPermittedError, Problem, UnreadableError
+from controller.registers.errors import (
+    NotPermittedError,
+    Problem,
+    RegisterKeyError,
+    UnreadableError,
+)
 from controller.registers.files import create_files
 from controller.registers.kinds import RegisterKind
 
@@ -26,7 +31,7 @@ PUBLIC_KEY_BYTES: Final = 32
 SIGNATURE_BYTES: Final = 64
 
 
-class SecretKey:
+class SigningSecret:
     """A signing key that cannot be printed by accident."""
 
     __slots__ = ("_key", "public")
@@ -74,9 +79,9 @@ def make_keys(kind: RegisterKind, secret_path: Path, public_path: Path) -> str:
     return fingerprint(public)
 
 
-def load_secret(kind: RegisterKind, path: Path) -> SecretKey:
+def load_secret(kind: RegisterKind, path: Path) -> SigningSecret:
     """Refuses a key that group or others may read: it may have been copied."""
-    return SecretKey(_load(kind, path, kind.secret_word, secret=True))
+    return SigningSecret(_load(kind, path, kind.secret_word, secret=True))
 
 
 def load_public(kind: RegisterKind, path: Path) -> bytes:
@@ -96,7 +101,7 @@ def _load(kind: RegisterKind, path: Path, word: str, *, secret: bool) -> bytes:
         raise NotPermittedError(Problem(f"{kind.codes}-040", said, str(path)))
     found = re.fullmatch(rb"([a-z0-9-]+) ([0-9a-f]{64})\n?", text)
     if found is None or found[1] != word.encode():
-        # What stands in the file is not repeated: it may be a secret in the wrong place.
+        # The content is not repeated: it may be a secret in the wrong place.
         said = f"expected a line '{word} KEY'"
-        raise KeyFileError(Problem(f"{kind.codes}-041", said, str(path)))
+        raise RegisterKeyError(Problem(f"{kind.codes}-041", said, str(path)))
     return bytes.fromhex(found[2].decode())

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from controller.history.entries import load
+from controller.history.entries import FACT, decode_entry, load
 from controller.history.errors import BodyError, SealError
-from controller.history.replay import UNREADABLE, Record
+from controller.history.replay import UNREADABLE
 from controller.history.revealing import REVEALED
-from controller.history.sealing import Sealed, commitment
+from controller.history.sealing import CardSealer, Sealed, commitment
 from controller.rules.cards import BY_NAME, DECK, Card, HiddenCard
+from record.journal.format import Record
 
 Place = tuple[int, int]
 """Where a sealed card lies: its record and its place in it, from 0."""
@@ -28,7 +29,7 @@ NOT_TOLD: Final = "E-RPY-005"
 OTHER_CARD: Final = "E-RPY-006"
 
 
-class Told(NamedTuple):
+class PublicCard(NamedTuple):
     """A card that became public: which, when and why."""
 
     card: Card
@@ -38,9 +39,9 @@ class Told(NamedTuple):
     seq: int
 
 
-def told_cards(records: Iterable[Record]) -> dict[Place, Told]:
+def told_cards(records: Iterable[Record]) -> dict[Place, PublicCard]:
     """Every card that these records open."""
-    found: dict[Place, Told] = {}
+    found: dict[Place, PublicCard] = {}
     for record in records:
         if record.kind != REVEALED:
             continue
@@ -48,7 +49,7 @@ def told_cards(records: Iterable[Record]) -> dict[Place, Told]:
             for row in load(record.body)["cards"]:
                 place = (int(row["seq"]), int(row["index"]))
                 card, nonce = BY_NAME[row["card"]], bytes.fromhex(row["nonce"])
-                found[place] = Told(card, nonce, str(row["moment"]), record.at_ms, record.seq)
+                found[place] = PublicCard(card, nonce, str(row["moment"]), record.at_ms, record.seq)
         except (BodyError, KeyError, TypeError, ValueError) as error:
             raise SealError(UNREADABLE, f"record {record.seq}: {REVEALED}: {error}") from None
     return found
@@ -56,9 +57,9 @@ def told_cards(records: Iterable[Record]) -> dict[Place, Told]:
 
 @dataclass
 class ToldCards:
-    """Opens what the journal itself opened. ``guessed`` says which card stands in for another."""
+    """Opens what the journal itself opened. ``guessed`` says which card replaces a hidden one."""
 
-    told: Mapping[Place, Told]
+    told: Mapping[Place, PublicCard]
     openings: Sequence[int] = ()
     """The records that open a round, in order: a card can be read twice within one round only."""
     guessed: Mapping[Place, Card] = field(default_factory=dict)
@@ -107,3 +108,29 @@ class ToldCards:
         own, beside = self._out[number], self._out[number - 1] | self._out[number + 1]
         free = [card for card in DECK if card not in own]
         return next((card for card in free if card not in beside), (free or DECK)[0])
+
+
+# --- cards that never became public -------------------------------------------------------------
+
+
+def closed_cards(
+    records: Iterable[Record], sealer: CardSealer, moments: Container[int]
+) -> dict[Place, Card]:
+    """Every card that a fact of these moments sealed, told later or not; of no other round."""
+    found: dict[Place, Card] = {}
+    for record in records:
+        if record.kind != FACT or record.seq not in moments:
+            continue
+        sealed: list[Sealed] = []
+
+        def unhide(value: Any, sealed: list[Sealed] = sealed) -> HiddenCard:
+            sealed.append(Sealed.from_json(value))
+            return HiddenCard(Card(0))
+
+        try:
+            decode_entry(record.kind, record.body, unhide)
+        except BodyError:
+            continue  # stepping says what is wrong with it
+        for index, one in enumerate(sealed):
+            found[record.seq, index] = sealer.look(one, record.seq, index)[0]
+    return found

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from controller.history.replay import Record
-from controller.replay.evidence import body_of
+from controller.replay.record_words import body_of
 from controller.replay.words import cents
+from record.journal.format import Record
 
 METER: Final = "meter"
 UNREAD: Final = "(not read back since the start)"
 
 
-class Shown(NamedTuple):
+class DisplayChange(NamedTuple):
     """One display changed."""
 
     seq: int
@@ -29,7 +29,7 @@ class Displays:
         self._run: tuple[int, int, int, int] | None = None
         """The meter counts up: from, to, since when, for how long."""
 
-    def take(self, record: Record) -> Shown | None:
+    def take(self, record: Record) -> DisplayChange | None:
         if record.kind == "opened":
             # The computer was away: what a display shows is known once it was read back.
             self.now = dict.fromkeys(self.now, UNREAD)
@@ -40,7 +40,7 @@ class Displays:
             self._run = (row[0], row[1], record.at_ms, row[2])
         elif record.kind == "shown":
             body = body_of(record)
-            shown = Shown(
+            shown = DisplayChange(
                 record.seq, record.at_ms, str(body.get("device")), str(body.get("content"))
             )
             self.now[shown.device] = shown.content

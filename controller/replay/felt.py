@@ -1,50 +1,98 @@
-"""What lies on the table at a moment: wagers, decisions and open cards by seat."""
+"""What is on the table now: wagers, decisions and cards by seat. Pure: a state in, rows out.
+
+A card that nobody may know is ``FACE_DOWN`` and not a ``Card``: it cannot be shown by mistake.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, Final, NamedTuple
 
-from controller.replay import words
 from controller.rules.cards import NAMES, Card
 from controller.rules.engine.deal import DEALER, assign
 from controller.rules.engine.state import Phase, TableState
 
-CLOSED = "??"
-DECIDED = {"ride": "rides", "withdraw": "back"}
-CUT: Final = ".."
-ANY: Final = 10_000
+POT: Final = "pot"
+DECIDED: Final[Mapping[str, str]] = {"ride": "rides", "withdraw": "back"}
+
+
+class FaceDown(Enum):
+    FACE_DOWN = "??"
+
+
+FACE_DOWN: Final = FaceDown.FACE_DOWN
+OnTable = Card | FaceDown
+
+
+def card_text(card: OnTable) -> str:
+    return card.value if isinstance(card, FaceDown) else NAMES[card]
+
+
+class OnSpot(NamedTuple):
+    """A wager. ``decided`` is what became of it: ``rides``, ``back`` or nothing yet."""
+
+    spot: str
+    cents: int
+    decided: str = ""
 
 
 class SeatRow(NamedTuple):
+    """What is at a seat; seat 0 is the dealer."""
+
     seat: int
-    wagers: tuple[tuple[str, int, str], ...]
-    """(spot, cents, what was decided)"""
-    cards: tuple[str, ...]
+    wagers: tuple[OnSpot, ...]
+    cards: tuple[OnTable, ...]
     note: str = ""
+    credits: int = 0
+    """Progressive credits that the acceptor took."""
 
-    def told(self, columns: int) -> str:
-        """Cards, wagers and what was decided; shorter words where there is little room. What does
-        not even fit then ends in ``..``: the page of the moment has all of it."""
-        for words_of, between in ((_long, "  "), (_short, "  "), (_short, " ")):
-            placed = " ".join(words_of(*one) for one in self.wagers)
-            parts = (" ".join(self.cards), placed, self.note)
-            said = between.join(part for part in parts if part)
-            if len(said) <= columns:
-                return said
-        return f"{said[: columns - len(CUT)]}{CUT}"
-
-    def whole(self) -> str:
-        who = "dealer" if self.seat == DEALER else f"seat {self.seat}"
-        return f"{who}: {self.told(ANY)}"
+    def row(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "seat": self.seat,
+            "wagers": [{**one._asdict(), "decided": one.decided or None} for one in self.wagers],
+            "cards": [card_text(card) for card in self.cards],
+            "note": self.note or None,
+            "credits": self.credits,
+        }
 
 
-def _long(spot: str, cents: int, how: str) -> str:
-    return f"{spot} {words.cents(cents)}{f' {how}' if how else ''}"
+class Felt(NamedTuple):
+    """All of it. ``board`` has the shared cards in the order in which they are turned, in Ricochet
+    the dealer's; ``bonus`` is the dealer's middle card, where the game has one and it was dealt."""
+
+    rows: tuple[SeatRow, ...] = ()
+    board: tuple[OnTable, ...] = ()
+    bonus: OnTable | None = None
+    pot_cents: int | None = None
+    """What lies on the pot; None in a game without one."""
+
+    def row(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "rows": [one.row() for one in self.rows],
+            "board": [card_text(card) for card in self.board],
+            "bonus": None if self.bonus is None else card_text(self.bonus),
+            "pot_cents": self.pot_cents,
+        }
 
 
-def _short(spot: str, cents: int, how: str) -> str:
-    name = "".join(part[0].upper() for part in spot.split("_")) if spot.isidentifier() else spot
-    return f"{name}:{words.cents(cents).removesuffix('.00')}{f' {how}' if how else ''}"
+def felt(state: TableState) -> Felt:
+    """The whole felt, of a table that plays and of a past moment alike."""
+    has_pot = state.rules.book.family == "ricochet"
+    pot = state.spots.get((DEALER, POT), 0) if has_pot else None
+    if state.phase is Phase.IDLE or state.phase is Phase.BETTING:
+        return Felt(rows(state), pot_cents=pot)
+    dealt = assign(state)
+    hidden_bonus = None if dealt.bonus is None else FACE_DOWN
+    # Only how many cards lie there is taken from what is closed.
+    return Felt(
+        rows(state),
+        _shown(_dealer_s(state), len(dealt.community)),
+        hidden_bonus if state.bonus is None else state.bonus,
+        pot,
+    )
 
 
 def rows(state: TableState) -> tuple[SeatRow, ...]:
@@ -57,42 +105,54 @@ def rows(state: TableState) -> tuple[SeatRow, ...]:
 
 
 def _with_chips(state: TableState) -> list[int]:
-    lies = {seat for (seat, _), cents in state.spots.items() if cents}
-    return sorted(lies | {seat for seat, count in state.credits.items() if count})
+    placed = {seat for (seat, _), cents in state.spots.items() if cents}
+    return sorted(placed | {seat for seat in state.credits if _credits(state, seat)})
+
+
+def _credits(state: TableState, seat: int) -> int:
+    """Those of the round under way: the state keeps the last ones until the next opening."""
+    return 0 if state.phase is Phase.IDLE else state.credits.get(seat, 0)
 
 
 def _betting(state: TableState, number: int) -> SeatRow:
     placed = [
-        (spot, cents, "") for (seat, spot), cents in state.spots.items() if seat == number and cents
+        OnSpot(spot, cents)
+        for (seat, spot), cents in state.spots.items()
+        if seat == number and cents
     ]
-    if credits := state.credits.get(number, 0):
-        placed.append(("progressive", credits * (state.rules.table.credit_cents or 0), ""))
-    return SeatRow(number, tuple(sorted(placed)), ())
+    if credits := _credits(state, number):
+        placed.append(OnSpot("progressive", credits * (state.rules.table.credit_cents or 0)))
+    return SeatRow(number, tuple(sorted(placed)), (), credits=credits)
 
 
 def _seat(state: TableState, number: int, dealt: int) -> SeatRow:
     seat = state.seats[number]
     placed = tuple(
-        (spot, cents, DECIDED.get(seat.decisions.get(spot, ""), ""))
+        OnSpot(spot, cents, DECIDED.get(seat.decisions.get(spot, ""), ""))
         for spot, cents in seat.locked.items()
         if cents
     )
-    held = _names(seat.opened or state.face_up.get(number, ()))
-    closed = (CLOSED,) * max(0, dealt - len(held))
-    said = (
+    public = seat.opened or state.face_up.get(number, ())
+    notes = (
         state.actions.get(number, ""),
         "void" if seat.out else "",
         "held" if seat.held else "",
         "settled" if seat.settled else "",
     )
-    return SeatRow(number, placed, (*held, *closed), " ".join(word for word in said if word))
+    note, credits = " ".join(filter(None, notes)), state.credits.get(number, 0)
+    return SeatRow(number, placed, _shown(public, dealt), note, credits)
+
+
+def _shown(public: tuple[Card, ...], dealt: int) -> tuple[OnTable, ...]:
+    """So many cards were dealt, and these of them are open."""
+    return (*public, *(FACE_DOWN,) * max(0, dealt - len(public)))
+
+
+def _dealer_s(state: TableState) -> tuple[Card, ...]:
+    return state.face_up.get(DEALER, ()) or state.turned
 
 
 def _dealer(state: TableState) -> list[SeatRow]:
-    shown = _names(state.face_up.get(DEALER, ())) or _names(state.turned)
+    public = _dealer_s(state)
     note = "" if state.bonus is None else f"middle {NAMES[state.bonus]}"
-    return [SeatRow(DEALER, (), shown, note)] if shown or note else []
-
-
-def _names(cards: tuple[Card, ...]) -> tuple[str, ...]:
-    return tuple(NAMES[card] for card in cards)
+    return [SeatRow(DEALER, (), public, note)] if public or note else []

@@ -1,4 +1,4 @@
-"""Where a round lies among the records of a journal."""
+"""Where a round is among the records of a journal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from controller.history.errors import BodyError
-from controller.history.replay import Record
 from controller.history.snapshot import ROUND, SNAPSHOT, round_number
 from controller.rules.engine.settlement import KEPT_ROUNDS
+from record.journal.format import Record
 
 NO_ROUND: Final = "E-RPY-001"
 NO_START: Final = "E-RPY-002"
@@ -27,11 +27,11 @@ class NotThere(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class RoundSpan:
     """Places in the list of records."""
 
     start: int
-    """The standing record that stepping begins at."""
+    """The snapshot that stepping begins at."""
     before: int
     """The first record after the end of the round before, or ``start``."""
     opened: int
@@ -57,7 +57,7 @@ class _Index:
     """(place, round) of every opening whose number is known."""
     closes: dict[int, int]
     """Round to the place of its first ``round`` record."""
-    standings: list[int]
+    snapshots: list[int]
 
 
 def _index(records: Iterable[Record]) -> _Index:
@@ -65,7 +65,7 @@ def _index(records: Iterable[Record]) -> _Index:
     number: int | None = None
     for place, record in enumerate(records):
         if record.kind == SNAPSHOT:
-            found.standings.append(place)
+            found.snapshots.append(place)
             try:
                 number = msgspec.json.decode(record.body, type=_Standing).state.round_no
             except msgspec.DecodeError:
@@ -86,20 +86,20 @@ def rounds_in(records: Iterable[Record]) -> list[int]:
     return [number for _, number in _index(records).opens]
 
 
-def find_round(records: Sequence[Record], number: int) -> Span:
+def find_round(records: Sequence[Record], number: int) -> RoundSpan:
     index = _index(records)
     at = next((i for i, (_, one) in enumerate(index.opens) if one == number), None)
     if at is None:
         raise _missing(number, index)
     opened = index.opens[at][0]
-    start = max(place for place in index.standings if place < opened)
+    start = max(place for place in index.snapshots if place < opened)
     following = index.opens[at + 1][0] if at + 1 < len(index.opens) else len(records)
     last = at + KEPT_ROUNDS + 1
     stop = index.opens[last][0] if last < len(index.opens) else len(records)
     before = index.closes.get(number - 1, start)
     while before < opened and records[before].kind in (ROUND, "outbox"):
         before += 1
-    return Span(start, before, opened, index.closes.get(number), following, stop)
+    return RoundSpan(start, before, opened, index.closes.get(number), following, stop)
 
 
 def _missing(number: int, index: _Index) -> NotThere:

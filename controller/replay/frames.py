@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 from controller.history.framelog import LoggedFrame
 from controller.history.unmasking import by_piece, cards_in, frames_in
-from controller.replay.cards import Place, Told
+from controller.replay.cards import Place, PublicCard
 from controller.replay.chips import CHIPS, chip_lines, is_answer, is_reader
-from controller.replay.lives import Life
+from controller.replay.starts import ComputerStart
 from controller.replay.timeline import FrameLine, Moment, Timeline
 from controller.rules.cards import Card
 from controller.table.cards import card_of
@@ -51,7 +51,7 @@ Windows = Sequence[tuple[int, int]]
 """From and to, in milliseconds of the table's own clock."""
 
 
-class Log(NamedTuple):
+class StartLog(NamedTuple):
     """What one start of the daemon kept: from when to when, and the frames that matter."""
 
     first_ms: int
@@ -59,15 +59,15 @@ class Log(NamedTuple):
     frames: Sequence[LoggedFrame] = ()
 
 
-def windows(timeline: Timeline, logs: Sequence[Log]) -> list[Windows]:
+def windows(timeline: Timeline, logs: Sequence[StartLog]) -> list[Windows]:
     """For each log the times of which the frames are wanted: a log holds an hour, a round needs
     seconds of it."""
-    by_life = _of_lives(timeline.lives, logs)
+    log_of = _logs_of(timeline.starts, logs)
     found: list[Windows] = [[] for _ in logs]
-    for life, own in _by_life(timeline):
-        n = by_life.get(life.seq)
+    for start, own in _by_start(timeline):
+        n = log_of.get(start.seq)
         if n is not None:
-            times = sorted(_own_ms(m, life) for m in own if on_line(m))
+            times = sorted(_own_ms(m, start) for m in own if on_line(m))
             margins = BEFORE_MS + MARGIN_MS, AFTER_MS + MARGIN_MS
             found[n] = [(at - margins[0], at + margins[1]) for at in times]
     return found
@@ -81,7 +81,7 @@ class PublicCards:
 
     @staticmethod
     def of(
-        drawn: Mapping[tuple[str, int], tuple[Place, ...]], told: Mapping[Place, Told]
+        drawn: Mapping[tuple[str, int], tuple[Place, ...]], told: Mapping[Place, PublicCard]
     ) -> PublicCards:
         found = PublicCards()
         for (device, key), places in drawn.items():
@@ -98,28 +98,28 @@ class PublicCards:
 
 def join(
     timeline: Timeline,
-    logs: Sequence[Log],
+    logs: Sequence[StartLog],
     antennas: Antennas,
     *,
     closed_cards: bool = False,
 ) -> str:
     """Put the frames beside their moments; what is missing is said."""
     public = PublicCards.of(timeline.drawn, timeline.told)
-    by_life = _of_lives(timeline.lives, logs)
+    log_of = _logs_of(timeline.starts, logs)
     bare = 0
-    for life, own in _by_life(timeline):
-        n = by_life.get(life.seq)
+    for start, own in _by_start(timeline):
+        n = log_of.get(start.seq)
         lines = _Lines(logs[n], public, closed_cards=closed_cards) if n is not None else None
         for moment in own:
             if not on_line(moment):
                 continue
-            at_ms = _own_ms(moment, life)
+            at_ms = _own_ms(moment, start)
             if lines is None or at_ms < lines.first_ms - AFTER_MS:
                 bare += 1
                 continue
             antenna = None if moment.place is None else antennas.get(moment.place)
             names = lines.named(moment.device if antenna is None else antenna.reader)
-            told = lines.between(names, at_ms - BEFORE_MS, at_ms + AFTER_MS, life.apart_ms)
+            told = lines.between(names, at_ms - BEFORE_MS, at_ms + AFTER_MS, start.apart_ms)
             moment.frames, moment.frames_more = _telling(told, moment, antenna)
     if not logs:
         return "no frame log beside this journal: what devices sent is not shown"
@@ -133,9 +133,9 @@ def on_line(moment: Moment) -> bool:
     return moment.device.partition("-")[0] in LINES
 
 
-def _own_ms(moment: Moment, life: Life) -> int:
+def _own_ms(moment: Moment, start: ComputerStart) -> int:
     """On the clock that frames carry."""
-    return moment.at_ms - life.apart_ms if moment.seen_ms is None else moment.seen_ms
+    return moment.at_ms - start.apart_ms if moment.seen_ms is None else moment.seen_ms
 
 
 def _telling(
@@ -150,8 +150,8 @@ def _telling(
     return kept, len(found) - len(kept)
 
 
-def _by_life(timeline: Timeline) -> list[tuple[Life, list[Moment]]]:
-    found: list[tuple[Life, list[Moment]]] = [(life, []) for life in timeline.lives]
+def _by_start(timeline: Timeline) -> list[tuple[ComputerStart, list[Moment]]]:
+    found: list[tuple[ComputerStart, list[Moment]]] = [(start, []) for start in timeline.starts]
     for moment in timeline.moments:
         own = [pair for pair in found if pair[0].seq <= moment.seq]
         if own:
@@ -159,18 +159,18 @@ def _by_life(timeline: Timeline) -> list[tuple[Life, list[Moment]]]:
     return found
 
 
-def _of_lives(lives: Sequence[Life], logs: Sequence[Log]) -> dict[int, int]:
+def _logs_of(starts: Sequence[ComputerStart], logs: Sequence[StartLog]) -> dict[int, int]:
     """Each start with the number of the log that it wrote: latest first, where their clocks
     overlap."""
     found: dict[int, int] = {}
-    waiting = list(lives)
+    waiting = list(starts)
     for n, log in reversed(list(enumerate(logs))):
         while waiting:
-            life = waiting.pop()
-            if life.first_ms is None:
+            start = waiting.pop()
+            if start.first_ms is None:
                 continue
-            if log.first_ms <= life.last_ms + BEFORE_MS and life.first_ms <= log.last_ms:
-                found[life.seq] = n
+            if log.first_ms <= start.last_ms + BEFORE_MS and start.first_ms <= log.last_ms:
+                found[start.seq] = n
                 break
     return found
 
@@ -178,7 +178,7 @@ def _of_lives(lives: Sequence[Life], logs: Sequence[Log]) -> dict[int, int]:
 class _Lines:
     """The frames of one log by line, each with what may be shown of it."""
 
-    def __init__(self, log: Log, public: PublicCards, *, closed_cards: bool) -> None:
+    def __init__(self, log: StartLog, public: PublicCards, *, closed_cards: bool) -> None:
         self.first_ms = log.first_ms
         by_line: dict[str, list[LoggedFrame]] = {}
         for frame in log.frames:

@@ -39,7 +39,7 @@ class Player:
 
     def lines(self) -> list[str]:
         if self._pages:
-            more = "SPACE goes on" if len(self._pages) > 1 else "SPACE goes back"
+            more = "SPACE: next page" if len(self._pages) > 1 else "SPACE: back"
             page = self._pages[0]
             return [*page, *[""] * (screen.ROWS - 1 - len(page)), more]
         note = "playing; any key stops" if self.playing else self._note
@@ -85,7 +85,7 @@ class Player:
         elif key == "q":
             self.ended = True
         else:
-            self._note = "no such key; they stand below"
+            self._note = "no such key; the keys are listed below"
 
     def _go(self, place: int) -> None:
         last = len(self.timeline.moments) - 1
@@ -110,7 +110,7 @@ class Player:
         self._found = text
         found = find_text(self.timeline.moments, text, self.place)
         if found is None:
-            self._note = f"{text!r} is nowhere in this round"
+            self._note = f"{text!r} not found in this round"
         else:
             self.place = found
             self._note = f"found {text!r}; n goes to the next"

@@ -9,9 +9,12 @@ from typing import Final
 
 from controller.replay.compare import Compared
 from controller.replay.displays import UNREAD, lamps, meter
+from controller.replay.felt import OnSpot, SeatRow, card_text
 from controller.replay.frames import SEALED, on_line
 from controller.replay.jump import clock, exact
 from controller.replay.timeline import FrameLine, Moment, Timeline
+from controller.rules.engine.deal import DEALER
+from record.kit.money import cents_text
 from record.kit.words import counted
 
 COLUMNS: Final = 80
@@ -21,11 +24,12 @@ FOLLOWED_ROWS: Final = 6
 FRAME_ROWS: Final = 3
 ALL: Final = 10_000
 MORE: Final = " ...: a"
+CUT: Final = ".."
 KEYS: Final = "SPACE next  LEFT back  p play  j jump  / find  s settle  f frames  a all  q quit"
 
 
 def screen(timeline: Timeline, place: int, table: str, note: str = "") -> list[str]:
-    """Exactly ``ROWS`` lines of at most ``COLUMNS``; ``note`` stands above the keys."""
+    """Exactly ``ROWS`` lines of at most ``COLUMNS``; ``note`` is the line above the keys."""
     moment = timeline.moments[place]
     before = timeline.moments[place - 1] if place else None
     lines = [_head(timeline, place, table), _ruler(_since(timeline, moment))]
@@ -130,8 +134,8 @@ def _prompt(shown: dict[str, str], was: dict[str, str]) -> list[str]:
 
 
 def _seats(moment: Moment, lit: dict[str, str], was: dict[str, str]) -> list[str]:
-    """A line a seat: its lamp, what lies there, its cards."""
-    told = {row.seat: row.told(COLUMNS - PROMPT_COLUMNS - 17) for row in moment.rows}
+    """A line for each seat: lamp, cards, wagers."""
+    told = {row.seat: seat_text(row, COLUMNS - PROMPT_COLUMNS - 17) for row in moment.felt.rows}
     numbers = sorted(n for n in {*told, *(int(k) for k in lit if k.isdecimal())} if n)
     lines = []
     for number in numbers:
@@ -143,6 +147,28 @@ def _seats(moment: Moment, lit: dict[str, str], was: dict[str, str]) -> list[str
     if told.get(0):
         lines.append(f"dealer      {told[0]}")
     return [line[: COLUMNS - PROMPT_COLUMNS - 5] for line in lines]
+
+
+def seat_text(row: SeatRow, columns: int) -> str:
+    """Cards, wagers and decisions; shorter words where there is little room. What does not fit
+    even then ends in ``..``: the page of the moment has all of it."""
+    cards = " ".join(map(card_text, row.cards))
+    for words_of, between in ((_long, "  "), (_short, "  "), (_short, " ")):
+        placed = " ".join(map(words_of, row.wagers))
+        said = between.join(filter(None, (cards, placed, row.note)))
+        if len(said) <= columns:
+            return said
+    return f"{said[: columns - len(CUT)]}{CUT}"
+
+
+def _long(one: OnSpot) -> str:
+    return f"{one.spot} {cents_text(one.cents)} {one.decided}".rstrip()
+
+
+def _short(one: OnSpot) -> str:
+    spot = one.spot
+    name = "".join(part[0].upper() for part in spot.split("_")) if spot.isidentifier() else spot
+    return f"{name}:{cents_text(one.cents).removesuffix('.00')} {one.decided}".rstrip()
 
 
 def _others(shown: dict[str, str], was: dict[str, str]) -> Iterator[str]:
@@ -229,10 +255,12 @@ def moment_page(timeline: Timeline, moment: Moment) -> list[str]:
 
 
 def felt_page(moment: Moment, columns: int = COLUMNS) -> list[str]:
-    """What lies on the table then, every word of it."""
-    lines = [""] if moment.rows else []
-    for row in moment.rows:
-        lines += textwrap.wrap(f"  {row.whole()}", columns, subsequent_indent="      ")
+    """Everything on the table at this moment, not cut."""
+    lines = [""] if moment.felt.rows else []
+    for row in moment.felt.rows:
+        who = "dealer" if row.seat == DEALER else f"seat {row.seat}"
+        said = f"  {who}: {seat_text(row, ALL)}"
+        lines += textwrap.wrap(said, columns, subsequent_indent="      ")
     return lines
 
 

@@ -1,6 +1,6 @@
 """The table stepped again, record by record, as its daemon does after a start.
 
-Pure. What differs is told with its record's number, and what came before it stands.
+Pure. A difference is reported with its record's number; what came before it stays valid.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from typing import Final, NamedTuple
 from controller.history.entries import FACT
 from controller.history.errors import ReplayError
 from controller.history.memory import Ahead
-from controller.history.replay import DIVERGED, REFUSED, Record, Replay
+from controller.history.replay import DIVERGED, REFUSED, Replay
 from controller.history.revealing import REVEALED
 from controller.history.sealing import OpensCards
 from controller.history.snapshot import SNAPSHOT, Snapshot
-from controller.replay.cards import NOT_TOLD, Place, Told, ToldCards
+from controller.replay.cards import NOT_TOLD, Place, PublicCard, ToldCards
 from controller.replay.finding import OPENED
 from controller.rules.cards import Card
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import TableState
+from record.journal.format import Record
 
 MOST_GUESSES: Final = 400
 """Tries to explain one record by a card that was read twice: more than a deck has pairs in a
@@ -85,7 +86,7 @@ def step_again(
     exact: bool = True,
     progress: Progress = quietly,
 ) -> Run:
-    """``records[start]`` is a standing record; those before it give the closed rounds."""
+    """``records[start]`` is a snapshot; those before it give the closed rounds."""
     assert records[start].kind == SNAPSHOT
     stepping = _Stepping(cards, exact=exact)
     try:
@@ -103,14 +104,14 @@ def step_again(
 def step_without_key(
     records: Sequence[Record],
     start: int,
-    told: Mapping[Place, Told],
+    told: Mapping[Place, PublicCard],
     progress: Progress = quietly,
 ) -> tuple[Run, Mapping[Place, Card]]:
     """The same from what the journal tells by itself, and what stood in for closed cards.
 
     Whether the device read a card twice is the one thing closed cards decide: where the digest says
     so, some closed card was the same as another one, and one that explains it is looked for. Only
-    what follows the last standing record before it is stepped again.
+    what follows the last snapshot before it is stepped again.
     """
     openings = [record.seq for record in records if record.body.startswith(OPENED)]
     cards = ToldCards(told, openings)
@@ -155,7 +156,7 @@ def _untold(records: Sequence[Record], seq: int) -> bool:
 
 
 def _explanations(
-    first: int, at: int, told: Mapping[Place, Told], stood_in: Mapping[Place, Card]
+    first: int, at: int, told: Mapping[Place, PublicCard], stood_in: Mapping[Place, Card]
 ) -> Iterator[dict[Place, Card]]:
     """A closed card from record ``first`` to ``at`` that is the same as another one near it, latest
     first."""

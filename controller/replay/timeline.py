@@ -1,43 +1,44 @@
 """A past round as an ordered list of moments, built from the records of its journal.
 
 Pure. Every fact is stepped again by the engine, and the state's digest must be the one that was
-written then; where it is not, the moment says so, and what follows is told from the records alone.
+written then. If it is not, the moment says so, and what follows comes from the records alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from controller.history.codec import no_hidden_card
 from controller.history.entries import ENTRY_KINDS, cards_in, decode_entry
 from controller.history.errors import BodyError, ReplayError
-from controller.history.replay import Record
 from controller.history.sealing import OpensCards
 from controller.history.snapshot import ROUND, take_round
-from controller.replay import evidence, felt, words
-from controller.replay.cards import Place, Told, told_cards
-from controller.replay.displays import Displays, Shown
-from controller.replay.finding import Span, find_round
-from controller.replay.lives import Life, lives_of
+from controller.replay import record_words, telling, words
+from controller.replay.cards import Place, PublicCard, told_cards
+from controller.replay.displays import DisplayChange, Displays
+from controller.replay.felt import Felt, felt
+from controller.replay.finding import RoundSpan, find_round
+from controller.replay.starts import ComputerStart, starts_of
 from controller.replay.stepping import Progress, Run, Stepped, quietly, step_again, step_without_key
-from controller.replay.words import Said
-from controller.rules.cards import NAMES, Card, HiddenCard
+from controller.replay.words import Sentence
+from controller.rules.cards import NAMES, Card
 from controller.rules.engine import facts as f
-from controller.rules.engine.deal import next_place
-from controller.rules.engine.entries import CreditDropped, CreditGivenBack, SignedOn, TableCall
 from controller.rules.engine.names import NAME_OF
 from controller.rules.engine.state import Archive, Phase, TableState
+from record.journal.format import Record
 from record.rounds import ending
 
 PRELUDE_MS: Final = 60_000
-"""So much before the opening and after the end is told whole; of the rest only what matters."""
+"""This long before the opening and after the end everything is shown; beyond, only what matters."""
 AWARD: Final = b'{"v":1,"what":"award changed",'
 NOISE: Final = (f.MeterReported, f.WagerRead, f.CreditsRead)
 LOUD: Final = frozenset(("opened", "closed", "lock", "unlock", "repair", "configuration", "test"))
 
-KNOWN: Final = LOUD | ENTRY_KINDS | evidence.BESIDE | {"device", "alarm", "attempt", "selection"}
+KNOWN: Final = (
+    LOUD | ENTRY_KINDS | record_words.BESIDE | {"device", "alarm", "attempt", "selection"}
+)
 """Other kinds are what a later program writes. They are always told."""
 
 
@@ -70,17 +71,17 @@ class Moment:
     what: str
     by: str
     clause: str = ""
-    followed: tuple[Said, ...] = ()
+    followed: tuple[Sentence, ...] = ()
     cards: tuple[DealtCard, ...] = ()
     seats: frozenset[int] = frozenset()
     marks: frozenset[str] = frozenset()
     """Names to jump to: ``cards``, ``settlement``, ``decision 3``."""
     phase: str = ""
-    rows: tuple[felt.SeatRow, ...] = ()
+    felt: Felt = field(default_factory=Felt)
     digest: str = ""
     """Of the state it led to, equal to the one in the record; empty if it was not stepped."""
     trouble: str = ""
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[DisplayChange, ...] = ()
     """Displays that changed from here to the next moment."""
     displays: Mapping[str, str] = field(default_factory=dict)
     """What each shows from then on."""
@@ -101,14 +102,14 @@ class Timeline:
     archive: Archive | None
     """The round as it was closed or last corrected; None while it is under way."""
     again: Archive | None
-    """The same from the engine's own history, stepped anew."""
+    """The same from the engine, stepped again."""
     final_digest: str
     diverged: ReplayError | None
     utc_offset_min: int
-    told: Mapping[Place, Told]
+    told: Mapping[Place, PublicCard]
     drawn: Mapping[tuple[str, int], tuple[Place, ...]]
     """Readings of card devices, by device and key, and where their cards lie."""
-    lives: list[Life]
+    starts: list[ComputerStart]
 
     @property
     def under_way(self) -> bool:
@@ -135,7 +136,7 @@ def build(
 ) -> Timeline:
     """``cards`` opens with the table's key; without it the journal's own tellings do.
 
-    ``closed`` names cards that never became public, for whoever may know them.
+    ``closed`` names cards that never became public, for an investigation.
     """
     span = find_round(records, number)
     stepped = records[: span.stop]
@@ -147,20 +148,20 @@ def build(
     # Later than that only the way of an award to its player concerns the round.
     later = [record for record in records[span.stop :] if record.body.startswith(AWARD)]
     teller = _Teller([*stepped, *later], number, span, run)
-    teller.lives = lives_of(records)
+    teller.starts = starts_of(records)
     teller.told, teller.closed = told, closed or {}
     return teller.timeline()
 
 
 class _Teller:
-    def __init__(self, records: Sequence[Record], number: int, span: Span, run: Run) -> None:
+    def __init__(self, records: Sequence[Record], number: int, span: RoundSpan, run: Run) -> None:
         self.records, self.number, self.span, self.run = records, number, span, run
-        self.told: Mapping[Place, Told] = {}
+        self.told: Mapping[Place, PublicCard] = {}
         self.closed: Mapping[Place, Card] = {}
         self.awards: set[str] = set()
         self.drawn: dict[tuple[str, int], tuple[Place, ...]] = {}
         self.offset_min = 0
-        self.lives: list[Life] = []
+        self.starts: list[ComputerStart] = []
 
     def timeline(self) -> Timeline:
         moments: list[Moment] = []
@@ -169,16 +170,16 @@ class _Teller:
         for place, group in self._groups():
             displays.take(group.head)
             if group.head.kind == "opened" and place < self.span.following:
-                self.offset_min = int(evidence.body_of(group.head).get("utc_offset_min", 0))
+                self.offset_min = int(record_words.body_of(group.head).get("utc_offset_min", 0))
             wanted = place >= self.span.before and self._wanted(place, group, opened_ms)
             if wanted and group.head.kind == "alarm" and moments:
-                wanted = not evidence.same_alarm(group.head, moments[-1].followed)
+                wanted = not record_words.same_alarm(group.head, moments[-1].followed)
             shown = [one for record in group.beside if (one := displays.take(record))]
             if wanted:
                 moment = self._moment(len(moments) + 1, group)
                 moment.shown, moment.displays = tuple(shown), displays.at(group.head.at_ms)
                 if not moment.phase and moments:  # nothing of the round changed
-                    moment.phase, moment.rows = moments[-1].phase, moments[-1].rows
+                    moment.phase, moment.felt = moments[-1].phase, moments[-1].felt
                 moments.append(moment)
             elif moments and place < self.span.following:
                 moments[-1].shown += tuple(shown)
@@ -195,18 +196,18 @@ class _Teller:
             self.offset_min,
             self.told,
             self.drawn,
-            self.lives,
+            self.starts,
         )
 
     # --- which records -------------------------------------------------------------------------
 
     def _groups(self) -> list[tuple[int, _Group]]:
-        """Every record that stands for itself, with those that belong to it."""
+        """Every record that makes a moment, with those that belong to it."""
         found: list[tuple[int, _Group]] = []
         for place, record in enumerate(self.records):
-            if record.kind in evidence.QUIET:
+            if record.kind in record_words.QUIET:
                 continue
-            if record.kind in evidence.BESIDE and found:
+            if record.kind in record_words.BESIDE and found:
                 found[-1][1].beside.append(record)
             else:
                 found.append((place, _Group(record, [])))
@@ -214,7 +215,7 @@ class _Teller:
 
     def _wanted(self, place: int, group: _Group, opened_ms: int) -> bool:
         head, span = group.head, self.span
-        if head.kind in evidence.BESIDE:  # the first of all records: what it belongs to is gone
+        if head.kind in record_words.BESIDE:  # the first of all records: what it belongs to is gone
             return False
         if self._names_us(group):
             return True
@@ -233,7 +234,7 @@ class _Teller:
         return not isinstance(step.fact.what, NOISE)
 
     def _names_us(self, group: _Group) -> bool:
-        if any(evidence.round_of(record) == self.number for record in group.beside):
+        if any(record_words.round_of(record) == self.number for record in group.beside):
             return True
         if group.head.kind != "fact":
             return False
@@ -262,7 +263,7 @@ class _Teller:
         if step is not None:
             return step.fact
         try:
-            found = decode_entry(record.kind, record.body, _anything).entry
+            found = decode_entry(record.kind, record.body, telling.unseen).entry
         except BodyError:
             return None
         return found if isinstance(found, f.Fact) else None
@@ -277,12 +278,12 @@ class _Teller:
         elif head.kind in ENTRY_KINDS:
             _tell_entry(moment, head)
         else:
-            moment.what, moment.by = evidence.told(head), evidence.by(head)
+            moment.what, moment.by = record_words.told(head), record_words.by(head)
             moment.digest = self._agreed(head)
-            moment.clause = str(evidence.body_of(head).get("clause") or "")
-            moment.device = str(evidence.body_of(head).get("device", ""))
+            moment.clause = str(record_words.body_of(head).get("clause") or "")
+            moment.device = str(record_words.body_of(head).get("device", ""))
             moment.marks = frozenset({head.kind})
-        more = [said for record in group.beside for said in evidence.beside(record)]
+        more = [said for record in group.beside for said in record_words.beside(record)]
         moment.followed = (*moment.followed, *more)
         error = self.run.diverged
         if error is not None and error.seq in (head.seq, *(r.seq for r in group.beside)):
@@ -294,7 +295,7 @@ class _Teller:
         first, last = self.records[self.span.start].seq, self.records[self.span.stop - 1].seq
         if self.run.diverged is not None:
             last = self.run.diverged.seq - 1
-        return evidence.test_state(head) if first <= head.seq <= last else ""
+        return record_words.test_state(head) if first <= head.seq <= last else ""
 
     def _tell_fact(self, moment: Moment, record: Record) -> None:
         fact, step = self._fact(record), self.run.steps.get(record.seq)
@@ -307,13 +308,14 @@ class _Teller:
             moment.place = (fact.what.seat, fact.what.spot)
         moment.cards = self._cards(fact, record, step)
         moment.seats = _seats(fact.what) | _dealt_to(fact, step)
-        if cards_in(fact) and not isinstance(fact.what, f.SupervisorRuled):
-            moment.what = _drawn(fact.what, moment.cards)
+        if telling.brings_cards(fact):
+            where = moment.cards[0].where if moment.cards else "?"
+            moment.what = telling.drawn(fact.what, where, [one.card for one in moment.cards])
         else:
             moment.what = words.fact(fact.what)
         moment.marks = _marks(fact.what, step)
         if step is None:
-            # Before the standing record and long after the round nothing is stepped.
+            # Before the snapshot and long after the round nothing is stepped.
             if self.run.diverged is not None and record.seq > self.run.diverged.seq:
                 moment.trouble = "not stepped: told from the record alone"
             return
@@ -325,7 +327,7 @@ class _Teller:
             *words.phases(step.before, after),
         )
         if after.round_no == self.number or step.before.round_no < self.number:
-            moment.phase, moment.rows = after.phase.value, felt.rows(after)
+            moment.phase, moment.felt = after.phase.value, felt(after)
         moment.digest = step.ahead.digest
 
     def _cards(self, fact: f.Fact, record: Record, step: Stepped | None) -> tuple[DealtCard, ...]:
@@ -336,7 +338,7 @@ class _Teller:
         places = tuple((record.seq, index) for index in range(count))
         if key is not None:
             self.drawn[key] = places
-        where = words.place(_place(step.before)) if step is not None else "?"
+        where = words.place(telling.goes_to(step.before)) if step is not None else "?"
         return tuple(self._card(place, where) for place in places)
 
     def _card(self, place: Place, where: str) -> DealtCard:
@@ -365,7 +367,7 @@ class _Teller:
         """As the journal has it last."""
         found: Archive | None = None
         for record in self.records[self.span.opened :]:
-            if record.kind == ROUND and evidence.round_of(record) == self.number:
+            if record.kind == ROUND and record_words.round_of(record) == self.number:
                 try:
                     found = take_round(record.body, no_hidden_card)
                 except BodyError:
@@ -384,49 +386,15 @@ class _Teller:
 # --- small parts ---------------------------------------------------------------------------------
 
 
-def _anything(_: Any) -> HiddenCard:
-    """Where a record is told without stepping its cards are not looked at."""
-    return HiddenCard(Card(0))
-
-
 def _tell_entry(moment: Moment, record: Record) -> None:
-    try:
-        entry = decode_entry(record.kind, record.body, _anything).entry
-    except BodyError as error:
-        moment.what, moment.trouble = record.kind, str(error)
-        return
-    match entry:
-        case SignedOn(person, role, relieved):
-            after = f", relieving {relieved}" if relieved else ""
-            moment.what, moment.by = f"{person} signs on as {role.value}{after}", person
-        case TableCall(kind, by):
-            moment.what, moment.by = f"Call: {kind}", words.who(by)
-        case CreditDropped(seat, number):
-            moment.what = f"Seat {seat}: the chip of credit {number} has dropped"
-            moment.by, moment.seats = "measured by acceptors", frozenset({seat})
-        case CreditGivenBack(seat, number):
-            moment.what = f"Seat {seat}: the acceptor gave the chip of credit {number} back"
-            moment.by, moment.seats = "measured by acceptors", frozenset({seat})
-        case _:
-            moment.what = record.kind
+    told = telling.entry(record)
+    moment.what, moment.by, moment.trouble = told.text, told.by, told.trouble
+    moment.seats = frozenset() if told.seat is None else frozenset({told.seat})
 
 
 def _key(record: Record) -> tuple[str, int] | None:
-    key = evidence.body_of(record).get("key")
+    key = record_words.body_of(record).get("key")
     return (str(key[0]), int(key[1])) if isinstance(key, list) and len(key) == 2 else None
-
-
-def _place(before: TableState) -> int | None:
-    if before.phase is Phase.DRAW and before.showdown is not None:
-        return before.showdown.to_act
-    return next_place(before)
-
-
-def _drawn(what: f.What, cards: tuple[DealtCard, ...]) -> str:
-    sort = "Card" if isinstance(what, f.CardDrawn) else f"Packet of {len(cards)}"
-    where = cards[0].where if cards else "?"
-    to = f"to {where}" if where not in ("?", "all seats") else "when none was due"
-    return f"{sort} {to}: {' '.join(one.card or felt.CLOSED for one in cards)}"
 
 
 def _seats(what: f.What) -> frozenset[int]:
@@ -438,7 +406,7 @@ def _seats(what: f.What) -> frozenset[int]:
 def _dealt_to(fact: f.Fact, step: Stepped | None) -> frozenset[int]:
     if step is None or not isinstance(fact.what, f.CardDrawn | f.PacketDispensed):
         return frozenset()
-    seat = _place(step.before)
+    seat = telling.goes_to(step.before)
     return frozenset() if seat is None else frozenset({seat})
 
 

@@ -24,7 +24,7 @@ from record.rounds import ending, reason
 
 CHOICES: Final = {"ride": "lets it ride", "withdraw": "takes it back"}
 CONSOLE: Final = "console"
-"""What stands for a reason in facts that were declared with keys."""
+"""The reason in facts that were declared with keys, which have no letters."""
 SPOTS: Final = {
     "$": "$", "1": "wager 1", "2": "wager 2", "pair_plus": "Pair Plus", "six_card": "6 Card Bonus",
     "rapid_fire": "Rapid Fire", "hedge": "Hedge", "ante": "the ante", "play": "the play wager",
@@ -43,7 +43,7 @@ RULINGS: Final[Mapping[type, str]] = {
 }
 
 
-class Said(NamedTuple):
+class Sentence(NamedTuple):
     """What followed, and the clause that decided it; empty where no clause is behind it."""
 
     text: str
@@ -98,7 +98,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.DeckCounted: lambda w: f"The deck was counted: {counted(w.count, 'card')}",
     f.CountOrdered: lambda _: "A count of the cards is ordered",
     f.BetsOpened: lambda _: "Bets are opened",
-    f.WagerRead: lambda w: f"{at(w.seat)}: {cents(w.cents)} lies on {spot(w.spot)}",
+    f.WagerRead: lambda w: f"{at(w.seat)}: {cents(w.cents)} is on {spot(w.spot)}",
     f.CreditsRead: lambda w: f"Seat {w.seat}: {_many(w.credits, 'progressive credit')} in",
     f.WagerDeclared: lambda w: f"{at(w.seat)}: {cents(w.cents)} on {spot(w.spot)}, by hand",
     f.BetsClosed: lambda _: "No more bets: the closing call",
@@ -109,7 +109,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     f.SeatReadmitted: lambda w: f"Seat {w.seat} is readmitted",
     f.SelectionCommitted: lambda w: f"The draw is committed to: {w.digest[:16]}",
     f.SelectionRevealed: lambda w: (
-        f"The draw is told: magic card {_card(w.magic_card)}, lucky seat {w.lucky_seat or 'none'}"
+        f"The draw: magic card {_card(w.magic_card)}, lucky seat {w.lucky_seat or 'none'}"
     ),
     f.CutCardSeen: lambda _: "The cut card came out",
     f.UnknownCardSeen: lambda w: (
@@ -141,7 +141,7 @@ _FACTS: Final[Mapping[type[f.What], Tell]] = {
     ),
     f.DealtWrong: lambda _: "The dealer found the cards dealt incorrectly",
     f.HandsRemapped: lambda w: f"The hands of {place(w.first)} and {place(w.second)} are exchanged",
-    f.StrayHandFound: lambda w: f"A hand lies at seat {w.seat}, which has no wager",
+    f.StrayHandFound: lambda w: f"A hand was dealt to seat {w.seat}, which has no wager",
     f.CountFound: lambda w: (
         f"{counted(w.count, 'card')} at seat {w.seat}"
         if w.seat
@@ -214,12 +214,12 @@ def _called(what: f.SeatSettled) -> str:
 
 
 def fact(what: f.What) -> str:
-    """A fact without cards; those of card facts are told beside it, as far as they are public."""
+    """A fact without its cards; the public ones are listed beside it."""
     return _FACTS[type(what)](what)
 
 
 def clause_of(what: f.What, state: TableState) -> str:
-    """The clause that this fact stands under, in the book of the table."""
+    """The clause behind this fact, in the book of the table."""
     book = state.rules.book
     own = book.round_clauses
     match what:
@@ -245,9 +245,9 @@ def clause_of(what: f.What, state: TableState) -> str:
 # --- effects -----------------------------------------------------------------------------------
 
 
-def effects(found: Iterable[fx.Effect]) -> list[Said]:
+def effects(found: Iterable[fx.Effect]) -> list[Sentence]:
     """What the table did; lamps and timers are left to the displays."""
-    said: list[Said] = []
+    said: list[Sentence] = []
     armed: dict[bool, list[int]] = {}
     for one in found:
         if isinstance(one, fx.ArmAcceptor):
@@ -255,67 +255,69 @@ def effects(found: Iterable[fx.Effect]) -> list[Said]:
         else:
             said += _effect(one)
     for on, seats in armed.items():
-        said.append(Said(f"credits {'taken' if on else 'not taken'} at seats {_seats(seats)}"))
+        said.append(Sentence(f"credits {'taken' if on else 'not taken'} at seats {_seats(seats)}"))
     return said
 
 
-def _effect(one: fx.Effect) -> list[Said]:
+def _effect(one: fx.Effect) -> list[Sentence]:
     match one:
         case fx.Refused(reason, clause):
-            return [Said(f"refused: {reason}", clause)]
+            return [Sentence(f"refused: {reason}", clause)]
         case fx.Prompt():
-            return [Said(f"prompt: {prompts.text(one).removesuffix(f': {CONSOLE}')}")]
+            return [Sentence(f"prompt: {prompts.text(one).removesuffix(f': {CONSOLE}')}")]
         case fx.RaiseAlarm(code, seat, detail, clause):
             about = f"seat {seat}: " if seat is not None else ""
-            return [Said(f"ALARM {code}: {about}{detail}", clause)]
+            return [Sentence(f"ALARM {code}: {about}{detail}", clause)]
         case fx.AskSupervisor(question, answers):
-            return [Said(f"the supervisor is asked: {question} Answers: {', '.join(answers)}")]
+            return [Sentence(f"the supervisor is asked: {question} Answers: {', '.join(answers)}")]
         case fx.ReturnWager(seat, name, amount, clause):
-            return [Said(f"{cents(amount)} goes back to seat {seat}: {spot(name)}", clause)]
+            return [Sentence(f"{cents(amount)} goes back to seat {seat}: {spot(name)}", clause)]
         case fx.PostContributions(_, rows):
-            return [Said(f"to the progressive: {_by_seat(rows)}")]
+            return [Sentence(f"to the progressive: {_by_seat(rows)}")]
         case fx.ReverseContributions(_, rows):
-            return [Said(f"back from the progressive: {_by_seat(rows)}")]
+            return [Sentence(f"back from the progressive: {_by_seat(rows)}")]
         case fx.RequestSelection(_, seats):
-            return [Said(f"a draw is asked for, seats {_seats(seats)}")]
+            return [Sentence(f"a draw is asked for, seats {_seats(seats)}")]
         case fx.ShowJackpot(amount, stale):
-            return [Said(f"meter: {cents(amount)}{' (stale)' if stale else ''}")]
+            return [Sentence(f"meter: {cents(amount)}{' (stale)' if stale else ''}")]
         case fx.ClaimJackpot(_, claims):
-            return [Said(f"seat {s} claims {p}% of the jackpot: {hand}") for s, hand, p in claims]
+            return [
+                Sentence(f"seat {s} claims {p}% of the jackpot: {hand}") for s, hand, p in claims
+            ]
         case fx.WithdrawClaim(_, seats):
-            return [Said(f"claims withdrawn: seats {_seats(seats)}")]
+            return [Sentence(f"claims withdrawn: seats {_seats(seats)}")]
         case fx.PayDifference(_, seat, amount):
             verb = "pay" if amount >= 0 else "collect"
-            return [Said(f"{verb} {cents(abs(amount))} at seat {seat}")]
+            return [Sentence(f"{verb} {cents(abs(amount))} at seat {seat}")]
         case fx.PublishRound(_, record, result):
             return _result(record, result)
         case _:
             return _open_cards(one)
 
 
-def _open_cards(one: fx.Effect) -> list[Said]:
+def _open_cards(one: fx.Effect) -> list[Sentence]:
     match one:
         case fx.ShowSelection(magic, lucky):
-            return [Said(f"shown: magic card {_card(magic)}, lucky seat {lucky or 'none'}")]
+            return [Sentence(f"shown: magic card {_card(magic)}, lucky seat {lucky or 'none'}")]
         case fx.ShowDealtCard(seat, card):
-            return [Said(f"open at {place(seat)}: {NAMES[card]}")]
+            return [Sentence(f"open at {place(seat)}: {NAMES[card]}")]
         case fx.ShowCommunity(number, card):
-            return [Said(f"community card {number}: {NAMES[card]}")]
+            return [Sentence(f"community card {number}: {NAMES[card]}")]
         case fx.ShowBonusCard(card):
-            return [Said(f"middle card: {NAMES[card]}")]
+            return [Sentence(f"middle card: {NAMES[card]}")]
         case fx.ShowHand(seat, held, hand, pays):
-            return [Said(f"seat {seat} holds {cards(held)}: {hand or 'no hand'}"), *_pays(pays)]
+            return [Sentence(f"seat {seat} holds {cards(held)}: {hand or 'no hand'}"), *_pays(pays)]
         case fx.ShowMagicHit(seats):
-            return [Said(f"magic card: seats {_seats(seats)}")]
+            return [Sentence(f"magic card: seats {_seats(seats)}")]
         case fx.ShowAward(seat, kind, amount):
-            return [Said(f"seat {seat}: {kind.replace('_', ' ')} {cents(amount)}")]
+            return [Sentence(f"seat {seat}: {kind.replace('_', ' ')} {cents(amount)}")]
         case fx.ShowOwed(seat, name, amount):
-            return [Said(f"seat {seat} owes {cents(amount)}: {spot(name)}")]
+            return [Sentence(f"seat {seat} owes {cents(amount)}: {spot(name)}")]
         case fx.ShowKickout(out):
-            return [Said("kickout: the dealer is out" if out else "the dealer's hand plays")]
+            return [Sentence("kickout: the dealer is out" if out else "the dealer's hand plays")]
         case fx.ShowPot(amount, winners):
             to = ", ".join(place(w) if isinstance(w, int) else str(w) for w in winners)
-            return [Said(f"pot {cents(amount)}{f' to {to}' if to else ''}")]
+            return [Sentence(f"pot {cents(amount)}{f' to {to}' if to else ''}")]
         case _:
             return []  # lamps and timers: the displays say what came of them
 
@@ -324,44 +326,50 @@ def _by_seat(rows: Iterable[tuple[int, int]]) -> str:
     return ", ".join(f"seat {seat} {cents(amount)}" for seat, amount in rows) or "nothing"
 
 
-def _pays(pays: Any) -> list[Said]:
+def _pays(pays: Any) -> list[Sentence]:
     said = []
     for name, wager in pays["wagers"].items():
         if wager is None:
-            said.append(Said(f"  {spot(name)}: waits for the jackpot"))
+            said.append(Sentence(f"  {spot(name)}: waits for the jackpot"))
             continue
         odds = f" at {wager['odds']}" if wager["odds"] else ""
         said.append(
-            Said(f"  {spot(name)}: {wager['status']}{odds}, to player {cents(wager['to_player'])}")
+            Sentence(
+                f"  {spot(name)}: {wager['status']}{odds}, to player {cents(wager['to_player'])}"
+            )
         )
-    return said + [Said(f"  {a['kind']}: {cents(a['amount'])}") for a in pays["awards"]]
+    return said + [Sentence(f"  {a['kind']}: {cents(a['amount'])}") for a in pays["awards"]]
 
 
-def _result(record: Any, result: Any) -> list[Said]:
+def outcome(record: Any, result: Any) -> Sentence:
+    """How a round ended, in one line."""
     nets = ", ".join(f"seat {row['seat']} {cents(row['net'])}" for row in result["seats"])
-    decided = Said(f"round {ending(record, result)}: {nets}", ", ".join(result["clauses"]))
+    return Sentence(f"round {ending(record, result)}: {nets}", ", ".join(result["clauses"]))
+
+
+def _result(record: Any, result: Any) -> list[Sentence]:
     question = result.get("question")
-    asked = [Said(f"open question: {question}")] if question else []
-    return [decided, *_reasons(record, result), *asked]
+    asked = [Sentence(f"open question: {question}")] if question else []
+    return [outcome(record, result), *_reasons(record, result), *asked]
 
 
-def _reasons(record: Any, result: Any) -> list[Said]:
+def _reasons(record: Any, result: Any) -> list[Sentence]:
     """Wager by wager the cards, the hand in words and the clause: what a player disputes."""
     said = []
     for row in result["seats"]:
         for name, why in explain(record, result, row["seat"]).items():
             status, because = row["wagers"][name]["status"], reason(why.cards, why.text)
             told = f"  seat {row['seat']}, {spot(name)}: {status}; {because}"
-            said.append(Said(told, why.clause))
+            said.append(Sentence(told, why.clause))
     return said
 
 
 # --- what changed without an effect ------------------------------------------------------------
 
 
-def rulings(before: TableState, after: TableState) -> list[Said]:
+def rulings(before: TableState, after: TableState) -> list[Sentence]:
     """What the book says about each new irregularity, and what became of the round."""
-    said: list[Said] = []
+    said: list[Sentence] = []
     new = after.events[len(before.events) :] if after.round_no == before.round_no else after.events
     if after.events[: len(before.events)] != before.events:
         new = tuple(e for e in after.events if e not in before.events)
@@ -370,20 +378,20 @@ def rulings(before: TableState, after: TableState) -> list[Said]:
     if after.voided_by is not None and before.voided_by is None:
         own = after.voided_by.startswith(f"{after.rules.book.key}-")
         by = "" if own else f" by {after.voided_by}"
-        said.append(Said(f"THE ROUND IS VOID{by}", after.voided_by if own else ""))
+        said.append(Sentence(f"THE ROUND IS VOID{by}", after.voided_by if own else ""))
     if after.frozen is not None and before.frozen is None:
         answers = ", ".join(after.frozen.answers)
-        said.append(Said(f"FROZEN: {after.frozen.question} Answers: {answers}"))
+        said.append(Sentence(f"FROZEN: {after.frozen.question} Answers: {answers}"))
     return said
 
 
-def phases(before: TableState, after: TableState) -> list[Said]:
+def phases(before: TableState, after: TableState) -> list[Sentence]:
     if before.phase is after.phase:
         return []
-    return [Said(f"phase: {before.phase.value} -> {after.phase.value}")]
+    return [Sentence(f"phase: {before.phase.value} -> {after.phase.value}")]
 
 
-def _ruled(event: ev.Event, state: TableState) -> list[Said]:
+def _ruled(event: ev.Event, state: TableState) -> list[Sentence]:
     fields = {name: getattr(event, name) for name in ev.FIELDS[type(event)]}
     told = ", ".join(
         f"{name.replace('_', ' ')} {_seats(value) if isinstance(value, tuple) else value}"
@@ -395,8 +403,8 @@ def _ruled(event: ev.Event, state: TableState) -> list[Said]:
     )
     found = rule_on(state.rules.book.rulings, (event,))
     if not found:
-        return [Said(said)]
+        return [Sentence(said)]
     return [
-        Said(f"{said}: {RULINGS[type(one)]}", str(getattr(one, "clause", None) or ""))
+        Sentence(f"{said}: {RULINGS[type(one)]}", str(getattr(one, "clause", None) or ""))
         for one in found
     ]

@@ -222,10 +222,6 @@ def rank3(a: Card, b: Card, c: Card) -> int:
     return THREE_MIXED[key & WEIGHT_MASK]
 
 
-def three_hand_of(strength: int) -> ThreeHand:
-    return ThreeHand(THREE_CLASS_OF[strength])
-
-
 # --- two cards (Ricochet) ----------------------------------------------------------------------
 
 

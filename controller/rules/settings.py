@@ -166,7 +166,7 @@ class Settings:
         "sequential",
         choice("sequential", "snapshot"),
         LINKED,
-        "two percentage awards in a round: sequential pays each on the meter as it then stands, "
+        "two percentage awards in a round: sequential pays each on the meter as it then is, "
         "snapshot pays both on the same meter",
         required=LINKED,
     )
@@ -252,7 +252,7 @@ class TableSettings:
         "first_out",
         choice("first_out", "last_out"),
         ("MBS3", "NSW", "MEGA"),
-        "which card of the dealer's packet lies at the bottom and is burnt",
+        "which card of the dealer's packet is at the bottom and is burnt",
     )
     community_order: Literal["as_dispensed", "reversed"] = setting(
         "as_dispensed",
@@ -329,7 +329,7 @@ class TableSettings:
         600_000, at_least(0, "milliseconds"), ALL, "an empty table needs a shuffle after this"
     )
     notice_ms: int = setting(
-        1_200_000, at_least(0, "milliseconds"), ALL, "how long a sign must stand before a change"
+        1_200_000, at_least(0, "milliseconds"), ALL, "how long a sign must be up before a change"
     )
     idle_rounds: int = setting(3, at_least(1, "rounds"), ALL, "rounds without a wager to a notice")
     face_up: bool = setting(False, flag, ("PP6",), "players' cards are dealt face up")

@@ -24,7 +24,7 @@ class NoTable(Exception):
 
 
 class NotAllowed(NoTable):
-    """The socket is there, and not for this user."""
+    """This user may not use the socket."""
 
 
 def _hung_up(connection: socket.socket) -> bool:
@@ -57,7 +57,7 @@ class Client:
             return self._asked(line_of(request.row()))
         except PermissionError:
             self.close()
-            said = "you may not; join the group that the socket belongs to"
+            said = "permission denied; join the group that owns the socket"
             raise NotAllowed(f"{self.path}: {said}") from None
         except OSError as error:
             self.close()
@@ -65,7 +65,7 @@ class Client:
             raise NoTable(f"{self.path}: {reason}; no table answers there") from None
         except ValueError:
             self.close()
-            raise NoTable(f"{self.path}: what answers there is no table") from None
+            raise NoTable(f"{self.path}: what answers there is not a table") from None
 
     def _asked(self, line: bytes) -> Mapping[str, Any]:
         if self._socket is not None and _hung_up(self._socket):

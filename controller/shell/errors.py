@@ -47,7 +47,7 @@ EXIT: Final[Mapping[str, int]] = {
 """After sysexits: no permission, try again later, usage, no input, output failed, our mistake."""
 
 
-class Refused(Exception):
+class VerbRefused(Exception):
     """A command that is not done: a stable code and what was seen."""
 
     def __init__(self, code: str, text: str) -> None:

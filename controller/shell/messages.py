@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
-from controller.shell.errors import Refused
+from controller.shell.errors import VerbRefused
 from controller.shell.parse import checked
 
 SHELL: Final = "shell"
 HELLO: Final = ("hello",)
-"""The one line that is no verb: a client asks who he is and what there is to complete."""
+"""The one request that is not a verb: a client asks for its role and for words to complete."""
 UNREADABLE: Final = ("?",)
 """Stands for words that cannot be put on record."""
 
@@ -24,7 +24,7 @@ class Request:
     words: tuple[str, ...]
     id: int | None = None
     cursor: int | None = None
-    """Of a look that goes on: only what came after it is wanted."""
+    """Of a repeated look: only what came after it is sent."""
 
     def row(self) -> dict[str, Any]:
         row: dict[str, Any] = {"verb": SHELL, "id": self.id, "words": list(self.words)}
@@ -34,7 +34,7 @@ class Request:
     def read(cls, row: Mapping[str, Any]) -> Request:
         try:
             words = tuple(checked(row.get("words")))
-        except Refused:
+        except VerbRefused:
             words = UNREADABLE
         return cls(words, _number(row.get("id")), _number(row.get("cursor")))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from controller.shell.errors import NO_DEVICE, WORD, Refused
+from controller.shell.errors import NO_DEVICE, WORD, VerbRefused
 from controller.shell.verbs import VERBS, Verb, Word
 from record.kit.words import did_you_mean
 
@@ -20,7 +20,7 @@ MAX_CODE: Final = 16
 HEX_DIGITS: Final = 32
 
 Live = Mapping[str, Sequence[str]]
-"""What stands at this table for a kind of word: its devices, its seats."""
+"""The choices at this table for a kind of word: its devices, its seats."""
 
 
 class Parsed(NamedTuple):
@@ -32,20 +32,20 @@ class Parsed(NamedTuple):
 def split(line: str) -> list[str]:
     """The words of a line."""
     if len(line) > MAX_LINE:
-        raise Refused(WORD, f"a line of {len(line)} characters; expected at most {MAX_LINE}")
+        raise VerbRefused(WORD, f"a line of {len(line)} characters; expected at most {MAX_LINE}")
     return checked(line.split())
 
 
 def checked(words: object) -> list[str]:
     """Words as they may stand in a request; anything else is refused, and not repeated."""
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise Refused(WORD, "expected a list of words")
+        raise VerbRefused(WORD, "expected a list of words")
     if len(words) > MAX_WORDS:
-        raise Refused(WORD, f"{len(words)} words; expected at most {MAX_WORDS}")
+        raise VerbRefused(WORD, f"{len(words)} words; expected at most {MAX_WORDS}")
     for number, word in enumerate(words, 1):
         if not 1 <= len(word) <= MAX_CHARACTERS or not all("!" <= c <= "~" for c in word):
             expected = f"1 to {MAX_CHARACTERS} letters, digits and signs of ASCII"
-            raise Refused(WORD, f"word {number}: expected {expected}")
+            raise VerbRefused(WORD, f"word {number}: expected {expected}")
     return words
 
 
@@ -57,31 +57,31 @@ def parse(words: Sequence[str], live: Live, verbs: Mapping[str, Verb] = VERBS) -
         given = [" ".join(given)]  # many a verb has two words
     if len(given) > len(verb.words):
         extra = given[len(verb.words)]
-        raise Refused(WORD, f"{extra}: one word too many; expected: {verb.usage}")
+        raise VerbRefused(WORD, f"{extra}: one word too many; expected: {verb.usage}")
     for place, word in enumerate(verb.words):
         if place < len(given):
             found[word.name] = _word(word, given[place], live, verbs)
         elif not word.optional:
             listed = _listed(choices(word, live, verbs))
             said = f"; one of {listed}" if listed else ""
-            raise Refused(WORD, f"{verb.name}: {word.shown} is missing{said}")
+            raise VerbRefused(WORD, f"{verb.name}: {word.shown} is missing{said}")
     return Parsed(verb, found)
 
 
 def find(words: Sequence[str], verbs: Mapping[str, Verb]) -> tuple[Verb, Sequence[str]]:
     """The verb with the longest name that the line begins with, and the words behind it."""
     if not words:
-        raise Refused(WORD, f"no verb; one of {_listed(verbs)}")
+        raise VerbRefused(WORD, f"no verb; one of {_listed(verbs)}")
     for length in (2, 1):
         verb = verbs.get(" ".join(words[:length])) if len(words) >= length else None
         if verb is not None:
             return verb, words[length:]
     seconds = [name.split()[1] for name in verbs if name.split()[0] == words[0]]
     if seconds and len(words) > 1:
-        raise Refused(WORD, f"{words[0]} {words[1]}: no such verb; one of {_listed(seconds)}")
+        raise VerbRefused(WORD, f"{words[0]} {words[1]}: no such verb; one of {_listed(seconds)}")
     if seconds:
-        raise Refused(WORD, f"{words[0]}: a word is missing; one of {_listed(seconds)}")
-    raise Refused(WORD, f"{words[0]}: no such verb; {did_you_mean(words[0], verbs)}")
+        raise VerbRefused(WORD, f"{words[0]}: a word is missing; one of {_listed(seconds)}")
+    raise VerbRefused(WORD, f"{words[0]}: no such verb; {did_you_mean(words[0], verbs)}")
 
 
 def choices(word: Word, live: Live, verbs: Mapping[str, Verb] = VERBS) -> Sequence[str]:
@@ -99,18 +99,18 @@ def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
     match word.kind:
         case "number" | "round":
             if not (given.isdecimal() and given.isascii() and len(given) <= MAX_DIGITS):
-                raise Refused(WORD, f"{given}: expected a number for {word.shown}")
+                raise VerbRefused(WORD, f"{given}: expected a number for {word.shown}")
             return str(int(given))
         case "hex":
             digits = given.lower()
             if len(digits) != HEX_DIGITS or set(digits) - set("0123456789abcdef"):
-                raise Refused(WORD, f"{word.shown}: expected {HEX_DIGITS} hexadecimal digits")
+                raise VerbRefused(WORD, f"{word.shown}: expected {HEX_DIGITS} hexadecimal digits")
             return digits
         case "code":
             code = given.upper()
             parts = code.split("-")
             if len(parts) != 3 or len(code) > MAX_CODE or parts[0] != "E":
-                raise Refused(WORD, f"{given}: expected a code, as E-TBL-003")
+                raise VerbRefused(WORD, f"{given}: expected a code, as E-TBL-003")
             return code
         case _:
             offered = choices(word, live, verbs)
@@ -118,7 +118,7 @@ def _word(word: Word, given: str, live: Live, verbs: Mapping[str, Verb]) -> str:
                 code = NO_DEVICE if word.kind == "device" else WORD
                 no_such = f"{given}: no such {word.name}"
                 listed = _listed(verbs if word.kind == "verb" else offered)
-                raise Refused(code, f"{no_such}; one of {listed}")
+                raise VerbRefused(code, f"{no_such}; one of {listed}")
             return given
 
 
@@ -134,7 +134,7 @@ def complete(before: str, live: Live, verbs: Mapping[str, Verb] = VERBS) -> list
     offered = {name.split()[0] for name in names if name}
     try:
         verb, behind = find(given, verbs)
-    except Refused:
+    except VerbRefused:
         behind = []
     else:
         if _about_verbs(verb):

@@ -18,7 +18,7 @@ from typing import Final
 
 from controller.shell.client import NoTable, NotAllowed
 from controller.shell.parse import complete
-from controller.shell.session import NO, YES, Session
+from controller.shell.session import NO, YES, ShellSession
 from record.kit.outside import printable
 
 LEAVING: Final = ("exit", "quit")
@@ -102,13 +102,13 @@ def _key(asked: str) -> str:
 
 
 def listen(seconds: float) -> str:
-    """A line that is typed while a test goes on; nothing if none is."""
+    """A line that was typed during a test; empty if there is none."""
     ready, _, _ = select.select([sys.stdin], [], [], seconds)
     return sys.stdin.readline() if ready else ""
 
 
 def confirm(question: str) -> str:
-    """Ask whoever sits there; from a pipe the next line is the answer. Ctrl-D is no answer: it
+    """Ask the user; from a pipe the next line is the answer. Ctrl-D is no answer: it
     gives the test up."""
     asked = f"{printable(question)} " if sys.stdin.isatty() else ""
     try:
@@ -133,7 +133,7 @@ def history_file() -> Path:
 
 
 class Repl:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ShellSession) -> None:
         self._session = session
         self._readline = _readline() if sys.stdin.isatty() else None
         self._matches: list[str] = []

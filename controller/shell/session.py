@@ -1,4 +1,4 @@
-"""What a client does with a line, whoever types it: ask, render, remember where the table is."""
+"""What a client does with a line: ask the table, render the answer, remember where the table is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from controller.shell.client import Client, NoTable
-from controller.shell.errors import EXIT, Refused
+from controller.shell.errors import EXIT, VerbRefused
 from controller.shell.messages import HELLO, At, Progress, Refusal, reply_of
 from controller.shell.parse import Live, find, split
 from controller.shell.render.render import refused, rendered
@@ -23,12 +23,12 @@ ROUNDS: Final = 10
 """Rounds that Tab offers, the last ones."""
 YES: Final = ("y", "yes")
 NO: Final = ("n", "no")
-ANEW: Final = "reconnected: the table was restarted, or closed this connection"
+RECONNECTED: Final = "reconnected: the table was restarted, or closed this connection"
 Show = Callable[[Sequence[str]], None]
 
 
 @dataclass
-class Session:
+class ShellSession:
     client: Client
     show: Show
     """Puts lines on the screen."""
@@ -37,16 +37,16 @@ class Session:
     as_json: bool = False
     rest: Callable[[float], None] = time.sleep
     listen: Callable[[float], str] | None = None
-    """Waits so long for a line of whoever sits there; None where nobody does."""
+    """Waits this long for a typed line; None without a terminal."""
     confirm: Callable[[str], str] = lambda _question: ""
-    """Asks a person; nothing if nobody is there."""
+    """Asks a person; empty without an answer."""
     pack: Callable[[str], Mapping[str, Any] | Refusal] = lambda _config: {}
-    """Makes a bundle here, as this user: its data, or a refusal as the daemon would tell it."""
+    """Makes a bundle here, as this user: its data, or a refusal in the daemon's form."""
     at: At | None = None
     """Where the table was at the last answer."""
     live: Live = field(default_factory=dict)
     gone: bool = False
-    """Nobody has answered the last command."""
+    """The last command got no answer."""
     _connection: int = 0
     _greeted: int = 0
 
@@ -62,7 +62,7 @@ class Session:
         """A line as it was typed; its exit code."""
         try:
             words = split(text)
-        except Refused as error:
+        except VerbRefused as error:
             return self._refuse(Refusal(error.code, error.text))
         code = self.words(words) if words else os.EX_OK
         if self._greeted != self._connection:  # its devices may be others
@@ -118,7 +118,7 @@ class Session:
         self.gone = False
         before, self._connection = self._connection, self.client.opened
         if before not in (0, self._connection):
-            self.complain([ANEW])
+            self.complain([RECONNECTED])
         reply = reply_of(answer)
         if reply.at is not None:
             self._place(reply.at)
@@ -171,8 +171,8 @@ class Session:
         return code
 
     def _ask_person(self, question: str, cursor: int) -> int:
-        """Yes or no; whoever is not there has not seen it. The cursor names the question: an
-        answer that comes too late must not count for the next one."""
+        """Yes or no; no answer counts as no. The cursor names the question: an answer that comes
+        too late must not count for the next one."""
         said = self.confirm(f"-> {question}").strip().lower()
         answer = "yes" if said in YES else "no"
         code, _ = self._asked(["answer", answer], cursor)
@@ -185,7 +185,7 @@ class Session:
             self.show([json.dumps(row, ensure_ascii=False) for row in rows])
             return
         if self.listen is not None and steps and steps[-1]["text"] == so_far.question:
-            steps.pop()  # whoever sits there is asked it in the next line
+            steps.pop()  # the next line asks it
         if steps or so_far.done:
             self._show(words, replace(so_far, steps=steps).row())
 
@@ -213,5 +213,5 @@ def _is_guided(words: Sequence[str]) -> bool:
     """A wrong line is of no verb, and refused later."""
     try:
         return find(words, VERBS)[0].guided
-    except Refused:
+    except VerbRefused:
         return False

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 Role = Literal["observer", "technician", "supervisor"]
 ROLES: Final[tuple[Role, ...]] = ("observer", "technician", "supervisor")
-"""Each may what those before it may."""
+"""Each role includes the ones before it."""
 WATCH: Final = "watch"
 Kind = Literal[
     "device", "seat", "round", "number", "code", "choice", "verb", "port", "hex",
@@ -41,7 +41,7 @@ class Verb:
     test: bool = False
     """Only in test mode."""
     guided: bool = False
-    """A test that goes on step by step: asked again with a cursor until it is done."""
+    """A test of several steps: asked again with a cursor until it is done."""
     runbook: str = ""
     """When somebody at the table needs it."""
 

@@ -85,7 +85,7 @@ def _event(event: CardEvent, state: TableState) -> list[f.What]:
         case "misread" | "double feed" | "returned" | "gap" | "burn" as kind:
             return [f.UnknownCardSeen(kind, event.number, event.count)]
         case "new epoch":
-            # The device began to count anew: in the deal a card may have gone unseen.
+            # The device began to count again: in the deal a card may have gone unseen.
             dealing = state.in_play and state.phase in _DEALS
             return [f.UnknownCardSeen("restarted", event.number)] if dealing else []
         case "shuffle ended":

@@ -1,7 +1,7 @@
 """Tags on antennas become values on spots.
 
 A tag counts only if the chip register knows it as a live chip of this house; everything else is
-worth nothing and is told (AMB-W19, AMB-X03). A value is a fact when it differs from what the
+worth nothing and is reported (AMB-W19, AMB-X03). A value is a fact when it differs from what the
 engine believes. What cannot be read keeps its last value and counts as not confirmed.
 """
 
@@ -143,13 +143,8 @@ class Chips:
 
     def lost_spots(self, down: frozenset[str]) -> frozenset[Spot]:
         """Spots nobody can read: lost on their own, or with their reader."""
-        found = set(self.lost)
-        spots = {s for a in found if (s := self.seat_map.spot(a)) is not None}
-        for spot in self.seat_map.spots:
-            antenna = self.seat_map.antenna(spot)
-            if antenna is not None and antenna.reader in down:
-                spots.add(spot)
-        return frozenset(spots)
+        spots = {s for a in self.lost if (s := self.seat_map.spot(a)) is not None}
+        return frozenset(spots) | self.seat_map.read_by(down)
 
 
 def _declared(state: TableState, spot: Spot) -> bool:

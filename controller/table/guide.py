@@ -1,7 +1,7 @@
 """What moves the round on next, from the state alone: the question, its seat, and the keys.
 
-Line 4 of the prompt is this file's promise: whoever does what it says, most likely first, brings
-any round to its end (docs/protocols/console.md section 5). It looks at no closed card.
+Line 4 of the prompt is this file's promise: a dealer who follows it, most likely first, brings any
+round to its end (docs/protocols/console.md section 5). It looks at no closed card.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which devices are down, and what that holds: the card device the deal, a low supply the opening.
 
-Displays and keys are only flagged; play goes on without them (design: fail-stop or degrade).
+Displays and keys are only flagged; play continues without them (design: fail-stop or degrade).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Health:
     disk_full: bool = False
     """Told by the writer: the round under way can end, no new one opens."""
     overrun: int = 0
-    """Told by the writer: so many readings were lost in all, and everything is being read anew."""
+    """Told by the writer: so many readings were lost in all, and everything is being read again."""
     power_fail: bool = False
     door: bool = False
 
@@ -82,7 +82,7 @@ class Health:
     def down(self) -> frozenset[str]:
         """Devices whose readings do not count."""
         gone = (DeviceState.UNKNOWN, DeviceState.LOCKED)
-        return frozenset(d for d, state in self.states.items() if state in gone)
+        return frozenset({d for d, state in self.states.items() if state in gone})
 
     @property
     def flagged(self) -> dict[str, Fault | None]:

@@ -1,7 +1,7 @@
 """Whose chips they were: a hint that one player may sit at two seats.
 
 No sensor knows people. Chips that a seat bet or was paid in the last round, and did not lose, are
-its own; when they come down at another seat while the first one bets too, the dealer is told. It
+its own; when they come down at another seat while the first one bets too, the prompt says so. It
 is a hint and nothing else: it refuses nothing and moves no money, and a person has to confirm it
 (NSW-5.5, AMB-W14). Tags are remembered for one round and written nowhere.
 """
@@ -70,7 +70,7 @@ class Lineage:
         self.laid = {}
 
     def hints(self, lying: Lying, betting: Iterable[int]) -> list[Hint]:
-        """What is new among the chips down: each pair of seats is told once a round."""
+        """What is new among the chips down: each pair of seats is reported once a round."""
         playing, found = frozenset(betting), Counter[tuple[int, int]]()
         for (seat, _), tags in lying.items():
             for tag in tags:

@@ -15,7 +15,7 @@ from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 
 MINUTE_US: Final = 60_000_000
 _AT_REST: Final = (Phase.IDLE, Phase.SETTLEMENT)
-"""Where a hit that is not paid yet stands on the meter: whoever wagers must see the amount."""
+"""Where a hit that is not paid yet stands on the meter: players who wager must see the amount."""
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class Meter:
         return ShowSign(self.amounts.on_sign(cents))
 
     def wake_us(self, state: TableState, now_us: int) -> int | None:
-        """When a count-up goes on, or the age of a stale value changes."""
+        """When a count-up continues, or the age of a stale value changes."""
         if self.run is not None:
             return self.run.next_us(now_us)
         if state.link_up or state.rules.book.progressive is None:

@@ -35,7 +35,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is told besides the question: a refusal, a wrong entry, an entry, a notice."""
+    """What is reported besides the question: a refusal, a wrong entry, an entry, a notice."""
 
     wrong: tuple[str, str, int | None] | None = None
     """Section, key and seat of a refusal."""

@@ -70,7 +70,13 @@ class SeatMap:
 
     def antennas(self, spots: Iterable[Spot]) -> frozenset[Antenna]:
         """Those of these spots that have an antenna."""
-        return frozenset(self._antennas[s] for s in spots if s in self._antennas)
+        return frozenset({self._antennas[s] for s in spots if s in self._antennas})
+
+    def read_by(self, readers: frozenset[str]) -> frozenset[Spot]:
+        """The spots of these readers."""
+        if not readers:
+            return frozenset()
+        return frozenset({spot for a, spot in self._spots.items() if a.reader in readers})
 
     @property
     def spots(self) -> tuple[Spot, ...]:

@@ -18,7 +18,7 @@ class Staff(Protocol):
 
 
 class NoRegister:
-    """A table without a register: nobody can sign on; whoever stands there stays."""
+    """A table without a register: nobody can sign on; the dealer there stays."""
 
     def check(self, staff_id: str, pin: str) -> tuple[str, frozenset[Role]] | None:  # noqa: ARG002
         return None

@@ -102,11 +102,6 @@ def read_string() -> bytes:
     return b"H" + STRING_LABEL.encode("ascii")
 
 
-def soft_reset() -> bytes:
-    """For service only: the sign starts anew and keeps its files."""
-    return b"E,"
-
-
 # --- from the sign -----------------------------------------------------------------------------
 
 

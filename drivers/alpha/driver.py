@@ -229,7 +229,7 @@ class AlphaDriver(Display):
         self._steps.append(_Step.STRING)
 
     def _begin(self, now_us: int) -> bool:
-        """Take the next step's frame in hand; False if there is none or it must wait."""
+        """Prepare the next step's frame; False if there is none or it must wait."""
         if not self._steps:
             return False
         step = self._steps[0]

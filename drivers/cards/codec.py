@@ -39,13 +39,13 @@ DECKS_MAX: Final = 8
 OUTLETS: Final = 16
 
 
-class _Refused(Exception):
+class _BadValue(Exception):
     """A field's value is not allowed; never leaves this file."""
 
 
 def _check(ok: bool, field: str) -> None:
     if not ok:
-        raise _Refused(field)
+        raise _BadValue(field)
 
 
 def _text(raw: bytes, field: str) -> str:
@@ -84,43 +84,24 @@ def _heartbeat(boot_id: int, state: int, switches: int, err: int) -> Message:
 
 
 def _card(draw_no: int, card: int, read_err: int, confidence: int, dest: int) -> Message:
-    _check(draw_no > 0, "draw_no")
     _check(card in CARD_CODES, "card")
     _check(confidence <= 100, "confidence")
     _check(dest < OUTLETS, "dest")
     return m.Card(draw_no, SealedCard(card), read_err, confidence, dest)
 
 
-def _burn(draw_no: int) -> Message:
-    _check(draw_no > 0, "draw_no")
-    return m.Burn(draw_no)
-
-
-def _cut_card(draw_no: int, cards_left: int) -> Message:
-    _check(draw_no > 0, "draw_no")
-    return m.CutCard(draw_no, cards_left)
-
-
-def _returned(draw_no: int) -> Message:
-    _check(draw_no > 0, "draw_no")
-    return m.Returned(draw_no)
-
-
 def _misread(draw_no: int, read_err: int, confidence: int) -> Message:
-    _check(draw_no > 0, "draw_no")
     _check(confidence <= 100, "confidence")
     return m.Misread(draw_no, read_err, confidence)
 
 
 def _double_feed(draw_no: int, cards: int) -> Message:
-    _check(draw_no > 0, "draw_no")
     _check(cards >= 2, "cards")
     return m.DoubleFeed(draw_no, cards)
 
 
 def _shoe(make: Callable[[int, int], Message]) -> Callable[[int, int], Message]:
     def checked(shoe_id: int, decks: int) -> Message:
-        _check(shoe_id > 0, "shoe_id")
         _check(1 <= decks <= DECKS_MAX, "decks")
         return make(shoe_id, decks)
 
@@ -128,18 +109,11 @@ def _shoe(make: Callable[[int, int], Message]) -> Callable[[int, int], Message]:
 
 
 def _jam(jam_no: int, place: int) -> Message:
-    _check(jam_no > 0, "jam_no")
     _check(place in m.PLACES, "place")
     return m.Jam(jam_no, place)
 
 
-def _jam_cleared(jam_no: int) -> Message:
-    _check(jam_no > 0, "jam_no")
-    return m.JamCleared(jam_no)
-
-
 def _door(door_no: int, door: int, open_: int) -> Message:
-    _check(door_no > 0, "door_no")
     _check(door in m.DOORS and open_ <= 1, "door or open")
     return m.Door(door_no, door, open_)
 
@@ -148,7 +122,6 @@ def _count(
     make: Callable[[int, int, int, int, int], Message], worst: int
 ) -> Callable[[int, int, int, int, int], Message]:
     def checked(number: int, cards: int, expected: int, result: int, deck_id: int) -> Message:
-        _check(number > 0, "shuffle_id or verify_id")
         _check(result <= worst, "result")
         _check(deck_id in m.DECKS, "deck_id")
         return make(number, cards, expected, result, deck_id)
@@ -161,18 +134,13 @@ def _shuffle_start(number: int, cards: int, expected: int, result: int, deck_id:
     return _count(m.ShuffleStart, 0)(number, cards, expected, result, deck_id)
 
 
-def _packet_removed(packet_no: int) -> Message:
-    _check(packet_no > 0, "packet_no")
-    return m.PacketRemoved(packet_no)
-
-
 def _nak(code: int) -> Message:
     _check(1 <= code <= max(m.Refusal), "code")
     return m.Nak(code)
 
 
 def _packet(payload: bytes) -> Message | Fault:
-    """The one payload whose length is told by one of its fields."""
+    """The one payload whose length is in one of its fields."""
     if len(payload) < 3 or len(payload) != 3 + payload[2]:
         return Fault(BAD_LENGTH, f"type 42: {len(payload)} bytes")
     packet_no, deck_id, count = payload[:3]
@@ -188,12 +156,13 @@ def _packet(payload: bytes) -> Message | Fault:
 class _Layout:
     fields: Struct
     make: Callable[..., Message]
-    event: bool = False
+    number: str = ""
+    """Of an event: the field that counts its kind from 1, always the first."""
     senders: frozenset[int] = frozenset({SHOE, SHUFFLER})
 
 
-def _event(fields: str, make: Callable[..., Message], *senders: int) -> _Layout:
-    return _Layout(Struct(fields), make, True, frozenset(senders or (SHOE, SHUFFLER)))
+def _event(fields: str, make: Callable[..., Message], number: str, *senders: int) -> _Layout:
+    return _Layout(Struct(fields), make, number, frozenset(senders or (SHOE, SHUFFLER)))
 
 
 _LAYOUTS: Final[dict[int, _Layout]] = {
@@ -201,22 +170,26 @@ _LAYOUTS: Final[dict[int, _Layout]] = {
     Type.STATUS: _Layout(Struct("<BBHBHIIIB"), _status),
     Type.HEARTBEAT: _Layout(Struct("<IBBH"), _heartbeat),
     Type.RESPONSE: _Layout(Struct("<16s"), lambda raw: m.Response(raw.hex().upper())),
-    Type.CARD: _event("<IBBBB", _card, SHOE),
-    Type.BURN: _event("<I", _burn, SHOE),
-    Type.CUT_CARD: _event("<IH", _cut_card, SHOE),
-    Type.RETURNED: _event("<I", _returned, SHOE),
-    Type.MISREAD: _event("<IBB", _misread, SHOE),
-    Type.DOUBLE_FEED: _event("<IB", _double_feed, SHOE),
-    Type.SHOE_LOADED: _event("<IB", _shoe(m.ShoeLoaded), SHOE),
-    Type.SHOE_EMPTY: _event("<IB", _shoe(m.ShoeEmpty), SHOE),
-    Type.JAM: _event("<IB", _jam),
-    Type.JAM_CLEARED: _event("<I", _jam_cleared),
-    Type.DOOR: _event("<IBB", _door),
-    Type.SHUFFLE_START: _event("<IHHBB", _shuffle_start, SHUFFLER),
-    Type.SHUFFLE_END: _event("<IHHBB", _count(m.ShuffleEnd, m.WRONG_CARDS - 1), SHUFFLER),
-    Type.PACKET_REMOVED: _event("<B", _packet_removed, SHUFFLER),
-    Type.DECK_VERIFIED: _event("<IHHBB", _count(m.DeckVerified, m.WRONG_CARDS), SHUFFLER),
-    Type.METERS: _Layout(Struct("<IIII"), m.Meters, False, frozenset({SHUFFLER})),
+    Type.CARD: _event("<IBBBB", _card, "draw_no", SHOE),
+    Type.BURN: _event("<I", m.Burn, "draw_no", SHOE),
+    Type.CUT_CARD: _event("<IH", m.CutCard, "draw_no", SHOE),
+    Type.RETURNED: _event("<I", m.Returned, "draw_no", SHOE),
+    Type.MISREAD: _event("<IBB", _misread, "draw_no", SHOE),
+    Type.DOUBLE_FEED: _event("<IB", _double_feed, "draw_no", SHOE),
+    Type.SHOE_LOADED: _event("<IB", _shoe(m.ShoeLoaded), "shoe_id", SHOE),
+    Type.SHOE_EMPTY: _event("<IB", _shoe(m.ShoeEmpty), "shoe_id", SHOE),
+    Type.JAM: _event("<IB", _jam, "jam_no"),
+    Type.JAM_CLEARED: _event("<I", m.JamCleared, "jam_no"),
+    Type.DOOR: _event("<IBB", _door, "door_no"),
+    Type.SHUFFLE_START: _event("<IHHBB", _shuffle_start, "shuffle_id", SHUFFLER),
+    Type.SHUFFLE_END: _event(
+        "<IHHBB", _count(m.ShuffleEnd, m.WRONG_CARDS - 1), "shuffle_id", SHUFFLER
+    ),
+    Type.PACKET_REMOVED: _event("<B", m.PacketRemoved, "packet_no", SHUFFLER),
+    Type.DECK_VERIFIED: _event(
+        "<IHHBB", _count(m.DeckVerified, m.WRONG_CARDS), "verify_id", SHUFFLER
+    ),
+    Type.METERS: _Layout(Struct("<IIII"), m.Meters, senders=frozenset({SHUFFLER})),
     Type.ACK: _Layout(Struct("<"), m.Ack),
     Type.NAK: _Layout(Struct("<B"), _nak),
 }
@@ -232,11 +205,14 @@ def decode_message(frame: Frame) -> Message | Fault:
         if layout is None:
             message = _packet(frame.payload)
         elif len(frame.payload) == layout.fields.size:
-            message = layout.make(*layout.fields.unpack(frame.payload))
+            values = layout.fields.unpack(frame.payload)
+            _check(not layout.number or values[0] > 0, layout.number)
+            message = layout.make(*values)
         else:
             return Fault(BAD_LENGTH, f"type {frame.type:02X}: {len(frame.payload)} bytes")
-        _check(frame.wants_ack == (is_packet or (layout is not None and layout.event)), "bit 0")
-    except _Refused as refused:
+        is_event = layout is None or layout.number != ""
+        _check(frame.wants_ack == is_event, "bit 0")
+    except _BadValue as refused:
         return Fault(BAD_VALUE, f"type {frame.type:02X}: {refused}")
     return message
 

@@ -28,7 +28,7 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Counting did not go on as it should: numbers are missing, or it went backwards."""
+    """A break in the counting: numbers are missing, or it went backwards."""
 
     kind: Literal["gap", "backwards"]
     number: int
@@ -122,7 +122,7 @@ class Continuity:
         if here > known:
             same_load = here[0] == known[0]
             return Break("gap", known[1] + 1, count=missing if same_load else 0)
-        # What was on disk before has no more to do with what comes now: no copy can be told by it.
+        # What comes now is unrelated to what was on disk before, so copies cannot be recognised.
         self._durable.clear()
         self._before = here
         return Break("backwards", here[1], expected=known[1] + 1)

@@ -56,7 +56,7 @@ class Inbox:
         self._pending: Pending | None = None
 
     def start_session(self, status: Status) -> list[Break]:
-        """The device's numbering of frames starts anew; that of its cards must not."""
+        """The device numbers its frames from the beginning again, but not its cards."""
         self._session += 1
         self._seq = None
         return self._continuity.at_status(status)

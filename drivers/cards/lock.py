@@ -26,7 +26,7 @@ class Lock:
         return self._strikes > STRIKES_MAX
 
     def want(self, locked: bool) -> bool:
-        """Take the order; whether the device has to be told."""
+        """Take the order; True if the command has to be sent."""
         changed = locked != self.wanted
         if changed:
             self._strikes = 0
@@ -38,19 +38,19 @@ class Lock:
         self._strikes = 0
 
     def acknowledged(self, locked: bool) -> bool:
-        """The device says it did as told; whether that is news. Only its level proves it."""
+        """The device acknowledged the command; True if that is news. Only its level proves it."""
         news = self.seen is not locked
         self.seen = locked
         return news
 
     def shows(self, locked: bool) -> bool:
-        """The device's level is this; whether that is news."""
+        """The device shows this level; True if that is news."""
         if locked == self.wanted:
             self._strikes = 0
         return self.acknowledged(locked)
 
     def tell_again(self, now_us: int) -> bool:
-        """The device shows another lock than wanted: say it again, at most once a second."""
+        """The device shows the wrong level: send the command again, at most once a second."""
         if self.seen == self.wanted or now_us < self._again_us:
             return False
         self._again_us = now_us + AGAIN_US

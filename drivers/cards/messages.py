@@ -75,7 +75,6 @@ STATES: Final = 5
 SWITCH_DOOR: Final = 0x01
 SWITCH_JAM: Final = 0x02
 SWITCH_LOCKED: Final = 0x04
-SWITCH_WAITING: Final = 0x08
 SWITCH_BITS: Final = 0x0F
 DECKS: Final = {1: "red", 2: "blue"}
 PLACES: Final = {1: "feed", 2: "gate", 3: "elevator", 4: "output"}

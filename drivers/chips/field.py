@@ -43,14 +43,14 @@ class ChipField:
         self._down: dict[str, str] = {}
         """Readers that are not at work, and the code that says why."""
         self._stale: dict[str, int] = {}
-        """How long a spot of this reader may go unread; reckoned anew when the spots change."""
+        """How long a spot of this reader may go unread; computed again when the spots change."""
         self._wake_us: int | None = None
         self._out: list[Reading] = []
 
     @property
     def wake_us(self) -> int | None:
         """When ``advance`` wants to be called next, or earlier: a reading puts the time off, and
-        reckoning it anew for every reading is not worth it."""
+        computing it for every reading is not worth it."""
         return self._wake_us
 
     def order(self, order: Order, now_us: int) -> list[Reading]:
@@ -71,7 +71,7 @@ class ChipField:
         self._reckon_wake()
         return self._flush()
 
-    def heard(self, reading: object, now_us: int) -> list[Reading]:
+    def heard(self, reading: Reading, now_us: int) -> list[Reading]:
         """Take what a reader reported; anything that is not about chips is ignored."""
         if isinstance(reading, AntennaRead):
             self._read(reading, now_us)
@@ -118,7 +118,7 @@ class ChipField:
         return found
 
     def _watch(self, antennas: frozenset[Antenna], now_us: int) -> None:
-        """A spot that is watched anew knows nothing; one that still is goes on."""
+        """A newly watched spot knows nothing; one that was watched before keeps what it knows."""
         self._stale.clear()
         for antenna in sorted(self._spots.keys() - antennas):
             del self._spots[antenna]

@@ -64,7 +64,7 @@ class Spot:
         return False
 
     def stir(self) -> bool:
-        """What was settled counts no more until the spot settles anew; True if it still was."""
+        """What was settled no longer counts until the spot settles again; True if it still did."""
         if self.moving:
             return False
         self.moving = True

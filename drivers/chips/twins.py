@@ -2,7 +2,7 @@
 
 Pure (docs/protocols/chip-sensing.md section 2). A chip that moves is seen first here, then there:
 the next inventory of the first antenna misses it. Only when both antennas, after both had it in
-their latest inventories, go on seeing it in turn, three times in all, is it on two.
+their latest inventories, keep seeing it in turn, three times in all, is it on two.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Frame(NamedTuple):
     command: int
     body: bytes
     advanced: bool
-    alone: bool = True
+    isolated: bool = True
     """Nothing else stood between the two silences: what the law of the page is about."""
 
 
@@ -81,13 +81,13 @@ def _claimed_length(data: bytes, start: int) -> int | None:
     return length if MIN_ADVANCED <= length <= MAX_FRAME else 0
 
 
-def _frame_at(data: bytes, start: int, end: int, *, alone: bool) -> Frame | None:
+def _frame_at(data: bytes, start: int, end: int, *, isolated: bool) -> Frame | None:
     """The frame in these bytes, or None if its CRC is wrong."""
     if crc16(data[start : end - 2]) != int.from_bytes(data[end - 2 : end], "little"):
         return None
     advanced = data[start] == STX
     head = start + (3 if advanced else 1)
-    return Frame(data[head], data[head + 1], data[head + 2 : end - 2], advanced, alone)
+    return Frame(data[head], data[head + 1], data[head + 2 : end - 2], advanced, isolated)
 
 
 def _split(data: bytes, skips: int, *, whole: bool) -> _Split:
@@ -102,7 +102,7 @@ def _split(data: bytes, skips: int, *, whole: bool) -> _Split:
         if length is None or start + length > len(data):
             return _Split((), skipped, faults.BROKEN_OFF)
         end = start + length
-        frame = _frame_at(data, start, end, alone=whole and start == 0 and end == len(data))
+        frame = _frame_at(data, start, end, isolated=whole and start == 0 and end == len(data))
         if frame is not None:
             frames.append(frame)
         elif skipped < skips:

@@ -125,18 +125,6 @@ def rf_reset() -> Request:
     return Request(Command.RF_RESET)
 
 
-def rf_switch(*, on: bool) -> Request:
-    return Request(Command.RF_SWITCH, bytes((on,)))
-
-
-def cpu_reset() -> Request:
-    return Request(Command.CPU_RESET)
-
-
-def baud_detect() -> Request:
-    return Request(Command.BAUD_DETECT, b"\x00")
-
-
 def read_config(block: int, *, eeprom: bool) -> Request:
     return Request(Command.READ_CONFIG, bytes((block | (EEPROM if eeprom else 0),)))
 
@@ -153,18 +141,6 @@ def to_mux(command: Command, mux: int, *outputs: int) -> Request:
 def mux_select(mux: int, output: int) -> Request:
     """Input 1 to this output, input 2 to none."""
     return to_mux(Command.MUX_SELECT, mux, output, 0)
-
-
-def mux_detect(mux: int) -> Request:
-    return to_mux(Command.MUX_DETECT, mux)
-
-
-def mux_reset(mux: int) -> Request:
-    return to_mux(Command.MUX_RESET, mux)
-
-
-def mux_firmware(mux: int) -> Request:
-    return to_mux(Command.MUX_FIRMWARE, mux)
 
 
 # --- answers -----------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from drivers.base import (
     SECOND,
     Counters,
     DeviceIdentified,
-    DeviceState,
     Fault,
     Identity,
 )
@@ -26,7 +25,7 @@ from drivers.feig import commands, faults
 from drivers.feig.commands import HOPELESS, Answer, Request
 from drivers.feig.plan import Plan
 from drivers.machines import LineAction
-from drivers.readings import Antenna, AntennaFailed, AntennaRead, Uid
+from drivers.readings import Antenna, AntennaRead, Uid
 
 QUICK_US: Final = 120 * MS
 WRITE_CONFIG_US: Final = 250 * MS
@@ -79,7 +78,7 @@ class Line(Protocol):
 
     def hold(self, reading: AntennaRead) -> None: ...
 
-    def report(self, state: DeviceState, reason: Fault | None) -> None: ...
+    def antenna_failed(self, antenna: Antenna, fault: Fault) -> None: ...
 
     def report_working(self) -> None: ...
 
@@ -327,11 +326,7 @@ class Conversation:
                 break
         if reader.plan.fresh_sweep:
             return Next.WORK
-        reader.plan.fail(antenna, reader.now_us)
-        fault = failure.fault
-        reader.emit(AntennaFailed(reader.name, antenna, fault.code, reader.now_us))
-        reason = Fault(fault.code, f"antenna {antenna}: {fault.detail}")
-        reader.report(DeviceState.DEGRADED, reason)
+        reader.antenna_failed(antenna, failure.fault)
         return Next.WORK
 
     def _read(self, antenna: Antenna) -> Asking[AntennaRead | _Failure | None]:

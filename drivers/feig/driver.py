@@ -26,7 +26,7 @@ from drivers.feig.conversation import Ask, Conversation, Rest, Result, Talk
 from drivers.feig.plan import Plan
 from drivers.machines import LineAction
 from drivers.orders import Kinds, Order, SweepAntennas, WatchAntennas
-from drivers.readings import Antenna, AntennaRead
+from drivers.readings import Antenna, AntennaFailed, AntennaRead
 
 SILENT_US: Final = 900 * MS
 ANY: Final = 0xFF
@@ -49,6 +49,8 @@ class FeigReader:
         self.counters: Counters = Counter()
         self.state: DeviceState | None = None
         """What was reported last; None before the first report."""
+        self._failing: tuple[Antenna, str] | None = None
+        """The antenna that the reported reason is about, and the reason's code."""
         self.plan = Plan()
         self.now_us = 0
         self.sent_us = 0
@@ -156,8 +158,28 @@ class FeigReader:
     def report(self, state: DeviceState, reason: Fault | None) -> None:
         if state is self.state:
             return
+        self._failing = None
+        self._tell(state, reason)
+
+    def _tell(self, state: DeviceState, reason: Fault | None) -> None:
         self.state = state
         self.emit(StateReported(self.name, state, reason, self.now_us))
+
+    def antenna_failed(self, antenna: Antenna, fault: Fault) -> None:
+        """The reader's reason is that of an antenna that fails now, and what is wrong with it now.
+
+        It stays with one antenna while that one fails: two of them do not take turns in the log.
+        """
+        self.plan.fail(antenna, self.now_us)
+        self.emit(AntennaFailed(self.name, antenna, fault.code, self.now_us))
+        told = self._failing
+        if self.state is DeviceState.DEGRADED and told is not None:
+            if told == (antenna, fault.code):
+                return
+            if told[0] != antenna and told[0] in self.plan.failed:
+                return
+        self._failing = antenna, fault.code
+        self._tell(DeviceState.DEGRADED, Fault(fault.code, f"antenna {antenna}: {fault.detail}"))
 
     def report_working(self) -> None:
         if not self.plan.failed:
@@ -199,7 +221,7 @@ class FeigReader:
         self._resume(None)
 
     def _resume(self, result: Result) -> None:
-        """Let the conversation go on until it asks or rests."""
+        """Run the conversation until it asks or rests."""
         self._open = self._waiting = self._rest = None
         talk = self._talk
         while talk is not None:
@@ -251,7 +273,7 @@ class FeigReader:
         ask = self._open
         if ask is None:
             return Fault(faults.UNASKED, f"answer to {frame.command:02X} while none is open")
-        if not frame.alone:
+        if not frame.isolated:
             return Fault(faults.SEVERAL_FRAMES, f"answer to {frame.command:02X} among others")
         ours = frame.address == self._address
         if ask.anyone and not ours:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from drivers.base import MS, SECOND, Counters, DeviceState, Fault, StateReported
+from drivers.base import MS, Counters, DeviceState, Fault, StateReported
 from drivers.debounce import APART_US, Debouncer
 from drivers.gpio.codec import parse_throttled
 from drivers.machines import Reporter
@@ -20,7 +20,6 @@ SAMPLE_US: Final = 100 * MS
 EDGE_US: Final = 5 * MS
 """A chattering contact gets no more than one sample per this time."""
 SILENT_US: Final = 900 * MS
-SUPPLY_US: Final = SECOND
 SUPPLY_SILENT_US: Final = 1_900 * MS
 
 PINS: Final = {"supervisor_key": False, "door": True, "power_fail": False}
@@ -111,7 +110,6 @@ class SupplyDriver:
     def __init__(self, name: str = "supply") -> None:
         self.name = name
         self.counters: Counters = Counter()
-        self.read_due_us = 0
         self._flags: int | None = None
         self._reporter = Reporter(name)
         self._silent_us = 0
@@ -144,7 +142,6 @@ class SupplyDriver:
         return self._unknown(Fault("E-SUP-002", "nothing was read"), now_us)
 
     def _next(self, now_us: int) -> None:
-        self.read_due_us = now_us + SUPPLY_US
         self._silent_us = now_us + SUPPLY_SILENT_US
 
     def _unknown(self, fault: Fault, now_us: int) -> list[Reading]:

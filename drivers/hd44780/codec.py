@@ -55,6 +55,8 @@ GLYPHS: Final[tuple[tuple[str, bytes], ...]] = (
     ("\\", bytes.fromhex("0010080402010000")),
     ("~", bytes.fromhex("0000081502000000")),
 )
+GLYPH_MEMORY: Final = b"".join(rows for _, rows in GLYPHS)
+"""All of the character generator's own memory."""
 UNKNOWN_CODE: Final = ord("?")
 
 _CODES: Final[dict[str, int]] = {
@@ -146,7 +148,7 @@ class InitStep:
 def _init_steps() -> tuple[InitStep, ...]:
     three = nibble_out(3)
     commands = b"".join(map(byte_out, (FUNCTION_4_BIT_2_LINES, DISPLAY_OFF, CLEAR)))
-    glyphs = port_ops(data_out(SET_CGRAM, b"".join(rows for _, rows in GLYPHS)))
+    glyphs = port_ops(data_out(SET_CGRAM, GLYPH_MEMORY))
     return (
         InitStep(port_ops(three), 5 * MS),
         InitStep(port_ops(three), 1 * MS),

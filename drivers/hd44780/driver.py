@@ -67,7 +67,7 @@ _Job = _Init | _WriteCells | _ReadPiece | _ReadGlyph
 
 @lru_cache(maxsize=64)
 def _read_lit(address: int) -> tuple[BusOp, ...]:
-    """Whether the display is lit cannot be read; it is told so before every read-back."""
+    """Whether the display is lit cannot be read, so it is switched on before every read-back."""
     return ON_OPS + codec.read_text_ops(address, PIECE)
 
 
@@ -213,7 +213,9 @@ class PromptDriver(BoardDisplay):
             return []
         self._bus_failures = 0
         content = "\n".join(codec.decode_line(codes) for codes in self._target)
-        return self._confirm(content, self._target_fault, now_us, ordered=self._ordered)
+        memory = b"".join((*self._target, codec.GLYPH_MEMORY))
+        fault = self._target_fault
+        return self._confirm(content, fault, now_us, ordered=self._ordered, memory=memory)
 
     def _read_wrong(self, where: str, now_us: int) -> list[Reading]:
         self._mismatch()

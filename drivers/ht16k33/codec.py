@@ -1,6 +1,6 @@
 """HT16K33: from an ordered text or card to sixteen bytes of memory, and the board's batches.
 
-Pure. Knows no time and no retries; the machine is in ``display.py``. Source:
+Pure. Knows no time and no retries; the machine is in ``driver.py``. Source:
 docs/protocols/ht16k33.md, sections 1 to 4.
 """
 
@@ -83,11 +83,6 @@ def module_ram(cells: tuple[int, ...]) -> bytes:
     return b"".join(cell.to_bytes(2, "little") for cell in cells).ljust(RAM_SIZE, b"\0")
 
 
-def cells_from(ram: bytes) -> tuple[int, ...]:
-    """The cells that a module's memory holds."""
-    return tuple(int.from_bytes(ram[2 * n : 2 * n + 2], "little") for n in range(MODULE_CELLS))
-
-
 def meter_frame(text: str, index: int, *, blink: bool) -> Frame:
     """The part of a meter's text that the module at ``index`` (0 is the left one) shows."""
     modules = split_meter(text)
@@ -108,7 +103,7 @@ def _columns(picture: tuple[str, ...]) -> list[int]:
 
 
 def card_frame(card: str | None) -> Frame:
-    """Rank above suit; dark for no card, and dark with a fault for what is none."""
+    """Rank above suit; dark for no card, and dark with a fault for a text that is not a card."""
     if card is None or card == "":
         return DARK
     rank, suit = RANKS.get(card[:1]), SUITS.get(card[1:])

@@ -1,6 +1,6 @@
 """One MCP23017 as a machine: search, configure, poll, retry, give up, come back.
 
-It knows no key and no lamp: the drivers of this folder hold one, tell it which latch they want and
+It knows no key and no lamp: the drivers of this folder own one, tell it which latch they want and
 look at the blocks that it took. Source: docs/protocols/mcp23017.md sections 3 to 5.
 """
 
@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Final
 
 from drivers.base import MS, BusDone, BusFailed, BusOp, Counters, DeviceState, Fault
+from drivers.debounce import Debouncer, Level
 from drivers.machines import Reporter
 from drivers.mcp23017 import codec
 from drivers.mcp23017.codec import LOST, Block, Config, Found
@@ -157,7 +158,7 @@ class Expander:
         self.counters[fault.code] += 1
         self._verified = None
         if fault.code == "E-EXP-003" and self.phase is Phase.POLL:
-            return self._start_anew(fault, now_us)
+            return self._start_over(fault, now_us)
         self._failures += 1
         if self._failures <= RETRIES:
             self.counters["retries"] += 1
@@ -177,7 +178,7 @@ class Expander:
         self.due_us = min(now_us + FAILING_PERIOD_US, self._good_us + SILENT_US)
         return Polled(lost=lost)
 
-    def _start_anew(self, fault: Fault, now_us: int) -> Polled:
+    def _start_over(self, fault: Fault, now_us: int) -> Polled:
         self.phase = Phase.CONFIGURE
         self.fault = fault
         self.known = False
@@ -218,3 +219,55 @@ class Expander:
         else:
             return []
         return self.reporter.report(state, reason, now_us)
+
+
+class ExpanderDriver:
+    """What the drivers of this folder share: a ``BoardDriver`` that owns one expander."""
+
+    def __init__(
+        self,
+        name: str,
+        address: int,
+        config: Config,
+        period_us: int,
+        counters: Counters | None = None,
+    ) -> None:
+        self.name = name
+        self.address = address
+        self.counters: Counters = Counter() if counters is None else counters
+        self._board = Expander(name, address, config, period_us, self.counters)
+
+    @property
+    def wake_us(self) -> int:
+        return self._board.due_us
+
+    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
+        return self._board.plan()
+
+    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
+        return self._take(self._board.finish(outcome, now_us), now_us)
+
+    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
+        return self._take(self._board.lose(why, now_us), now_us)
+
+    def _take(self, polled: Polled, now_us: int) -> list[Reading]:
+        """What a batch or the loss of the bus means to the device."""
+        raise NotImplementedError
+
+
+class InputsDriver(ExpanderDriver):
+    """A board of inputs: its levels are debounced, and INT makes it poll sooner."""
+
+    def __init__(self, name: str, address: int) -> None:
+        super().__init__(name, address, codec.INPUTS, INPUT_PERIOD_US)
+        self._levels = Debouncer(codec.INPUTS.inputs)
+
+    def nudge(self, now_us: int) -> None:
+        self._board.nudge(now_us)
+
+    def _sample(self, block: Block, now_us: int) -> list[Level]:
+        """The levels that count from now on; a level that waits for its confirmation gets one."""
+        levels = self._levels.sample(block.gpio, now_us)
+        if self._levels.pending:
+            self._board.hurry(now_us + CONFIRM_US)
+        return levels

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from drivers.base import BusDone, BusFailed, BusOp
 from drivers.mcp23017.codec import OUTPUTS
-from drivers.mcp23017.driver import OUTPUT_PERIOD_US, Expander, Polled
+from drivers.mcp23017.driver import OUTPUT_PERIOD_US, ExpanderDriver, Polled
 from drivers.orders import SEATS, Kinds, Lamp, Order, ShowLamps
 from drivers.readings import Reading, Shown
 
@@ -49,7 +48,7 @@ def content_of(order: ShowLamps, seats: tuple[int, ...], *, signals: bool) -> st
     return ", ".join(words)
 
 
-class LampsDriver:
+class LampsDriver(ExpanderDriver):
     """``seats`` in the order of their nibbles; ``signals``: beacon and buzzer are here too."""
 
     takes: ClassVar[Kinds] = frozenset((ShowLamps,))
@@ -57,24 +56,11 @@ class LampsDriver:
     def __init__(
         self, name: str, address: int, seats: tuple[int, ...], *, signals: bool = False
     ) -> None:
-        self.name = name
-        self.address = address
+        super().__init__(name, address, OUTPUTS, OUTPUT_PERIOD_US)
         self._seats = seats
         self._signals = signals
-        self._board = Expander(name, address, OUTPUTS, OUTPUT_PERIOD_US)
         self._content: str | None = None
         self._shown: str | None = None
-        self.counters = self._board.counters
-
-    @property
-    def wake_us(self) -> int:
-        return self._board.due_us
-
-    def plan(self, now_us: int) -> tuple[BusOp, ...]:  # noqa: ARG002 (one shape for all boards)
-        return self._board.plan()
-
-    def finish(self, outcome: BusDone | BusFailed, now_us: int) -> list[Reading]:
-        return self._take(self._board.finish(outcome, now_us), now_us)
 
     def order(self, order: Order, now_us: int) -> list[Reading]:
         if not isinstance(order, ShowLamps):
@@ -87,9 +73,6 @@ class LampsDriver:
         if self._content != self._shown:
             self._board.hurry(now_us)
         return []
-
-    def bus_lost(self, why: str, now_us: int) -> list[Reading]:
-        return self._take(self._board.lose(why, now_us), now_us)
 
     def _take(self, polled: Polled, now_us: int) -> list[Reading]:
         if polled.found is not None and self._content is None:

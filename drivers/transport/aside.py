@@ -13,13 +13,14 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from drivers.base import Counters, LineSettings, Reopen, Write
 from drivers.contained import Contained
 from drivers.machines import LineAction
 from drivers.orders import Order
 from drivers.transport.clock import now_us
+from drivers.transport.loop import on_loop
 
 BLOCKED_S: Final = 1.0
 LOOK_S: Final = 0.25
@@ -123,7 +124,8 @@ class Aside:
         self._since_us = now_us()
         settings = self._driver.settings
         self._since_us = None
-        self._on_loop(self._made, settings)
+        if not on_loop(self._loop, self._made, settings):
+            return
         while not self._closed:
             try:
                 opening, method, arguments = self._calls.get(timeout=self._pause_s())
@@ -132,8 +134,8 @@ class Aside:
             self._since_us = at_us = now_us()
             actions = getattr(self._driver, method)(*arguments, at_us)
             self._since_us, self._is_blocked = None, False
-            if actions:
-                self._on_loop(self._hand_on, (opening, actions))
+            if actions and not on_loop(self._loop, self._hand_on, (opening, actions)):
+                return
 
     def _pause_s(self) -> float:
         due_us = self._driver.wake_us
@@ -145,9 +147,3 @@ class Aside:
             actions = [one for one in actions if not isinstance(one, Write | Reopen)]
         if not self._closed:
             self._said(actions)
-
-    def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(act, what)
-        except RuntimeError:  # the loop is closed: nobody listens any more
-            self._closed = True

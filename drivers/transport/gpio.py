@@ -16,9 +16,11 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import Any, Final
 
-from drivers.transport.i2c import dotted
+from drivers.transport.loop import T, dotted, on_loop
 
 SAMPLE_S: Final = 0.05
+CONFIRM_S: Final = 0.021
+"""After a sample that differs: a level counts when two samples at least 20 ms apart agree."""
 APART_S: Final = 0.005
 """A chattering contact gets no more than one sample per this time."""
 TOLD_AFTER_CHANGE: Final = 4
@@ -98,12 +100,12 @@ class PinThread:
             before = levels
             if calm <= TOLD_AFTER_CHANGE or calm % TELL_EVERY == 0:
                 self._on_loop(self._sampled, levels)
-            self._pause()
+            self._pause(due_s(calm))
 
-    def _pause(self) -> None:
+    def _pause(self, due_s: float) -> None:
         """Until the next sample is due; an edge makes it sooner."""
         try:
-            self._edges.get(timeout=SAMPLE_S)
+            self._edges.get(timeout=due_s)
         except queue.Empty:
             return
         time.sleep(APART_S)
@@ -117,11 +119,14 @@ class PinThread:
             with suppress(queue.Empty):
                 self._edges.get(timeout=left_s)
 
-    def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(act, what)
-        except RuntimeError:
-            raise _Deaf from None
+    def _on_loop(self, act: Callable[[T], None], what: T) -> None:
+        if not on_loop(self._loop, act, what):
+            raise _Deaf
+
+
+def due_s(calm: int) -> float:
+    """When to sample next, after so many samples that did not differ from the one before."""
+    return SAMPLE_S if calm else CONFIRM_S
 
 
 class _Deaf(Exception):

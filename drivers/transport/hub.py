@@ -1,7 +1,7 @@
 """The shell around a rig: ports on the loop, bus and pins in threads, monotonic time.
 
-It makes no decision. What the rig's actions say is done; what happens is told to the rig; all
-else the rig returns goes to ``on_reading``, in order, on the loop.
+It makes no decision. It carries out the rig's actions and reports to the rig what happens. The
+readings that the rig returns go to ``on_reading``, in order, on the loop.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Hub:
         return True
 
     def unprobe(self) -> None:
-        """The driver goes on, with a port that is opened anew."""
+        """The driver takes over again, with a reopened port."""
         probed, self._probed = self._probed, None
         if probed is not None:
             self._ports[probed[0]].lose("probed")
@@ -162,7 +162,7 @@ class Hub:
         self._schedule()
 
     def took(self, line: str, data: bytes) -> bool:
-        """Whether these bytes are for whoever looks at the raw line."""
+        """True if a technician is reading the raw line and took these bytes."""
         if self._probed is None or self._probed[0] != line:
             return False
         self._probed[1](data)

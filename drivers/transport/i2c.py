@@ -30,7 +30,6 @@ from errno import (
     EPIPE,
     ESHUTDOWN,
 )
-from importlib import import_module
 from typing import Any, Final, Protocol, cast
 
 from drivers.base import BusDone, BusFailed, BusOp, ReadBlock, ReadByte, WriteBlock, WriteByte
@@ -38,6 +37,7 @@ from drivers.bus import BusAction, BusMachine, RecoverBus
 from drivers.orders import Order
 from drivers.readings import Reading
 from drivers.transport.clock import now_us
+from drivers.transport.loop import T, dotted, on_loop
 
 GRID_US: Final = 10_000
 """Batches wait for a common time, so that one wake-up serves several boards. Orders do not wait."""
@@ -77,11 +77,6 @@ class SMBusLike(Protocol):
 
 
 Outcome = BusDone | BusFailed
-
-
-def dotted(path: str) -> Any:
-    module, _, name = path.rpartition(".")
-    return getattr(import_module(module), name)
 
 
 def messages_of(address: int, ops: Sequence[BusOp]) -> tuple[list[Any], list[Any]]:
@@ -168,8 +163,8 @@ def _run(bus: SMBusLike, address: int, op: BusOp) -> bytes:
 class BusThread:
     """Runs the bus machine: batches as they fall due, ``heard(readings)`` on the loop.
 
-    The loop is woken for readings only, which are rare; whoever touches the machine holds its lock,
-    and nobody holds it while a batch is on its way.
+    The loop is woken for readings only, which are rare. Every use of the machine holds its lock,
+    which is free while a batch runs.
     """
 
     def __init__(
@@ -205,7 +200,7 @@ class BusThread:
         self._wakes.put(None)
 
     def look(self) -> list[Reading]:
-        """A batch without an outcome in its time: give its thread up and begin anew."""
+        """A batch without an outcome in its time: give up its thread and start another."""
         with self._lock:
             readings, recovers = _split(self._machine.timed_out(now_us()))
             if not recovers:
@@ -276,10 +271,8 @@ class BusThread:
             self._machine.recovered(worked=True, now_us=now_us())
         return readings
 
-    def _on_loop(self, act: Callable[[Any], None], what: object) -> None:
-        try:
-            self._loop.call_soon_threadsafe(act, what)
-        except RuntimeError:  # the loop is closed: nobody listens any more
+    def _on_loop(self, act: Callable[[T], None], what: T) -> None:
+        if not on_loop(self._loop, act, what):
             with self._lock:
                 self._turn += 1
 

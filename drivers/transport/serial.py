@@ -45,7 +45,7 @@ WRITE_LIMIT: Final = 4096
 """Bytes waiting at most; a device protocol with one request outstanding never comes near."""
 STUCK_S: Final = 1.0
 OPEN_S: Final = 2.0
-"""An opening that has not returned by then is told; it is waited for all the same."""
+"""An opening that has not returned by then is reported; the thread keeps waiting for it."""
 BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8)
 _LOST: Final = (serial.SerialException, OSError, termios.error, ValueError)
 _CODES: Final = {
@@ -131,7 +131,7 @@ class SerialPort:
         return self._serial is not None
 
     def open(self) -> None:
-        """Try now; go on trying until it opens."""
+        """Try now, and keep trying until it opens."""
         self._retry = None
         if self._done or self._serial is not None or self._hanging is not None:
             return
@@ -164,7 +164,7 @@ class SerialPort:
         self._shut()
 
     def heard(self) -> None:
-        """The device is talking sense: the next loss starts its back-off anew."""
+        """The device sends valid frames: the next loss starts with the shortest back-off."""
         self._failures = 0
 
     # --- opening -------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ class SerialPort:
 def _close(port: serial.Serial | None) -> None:
     if port is None:
         return
-    with suppress(*_LOST):  # it is gone already, which is why we are here
+    with suppress(*_LOST):  # it may be gone already
         # A stuck line never drains: throw away what it holds, or close() would wait for it.
         termios.tcflush(port.fileno(), termios.TCIOFLUSH)
     with suppress(*_LOST):

@@ -64,6 +64,10 @@ class Acceptors:
         """A progressive wager is laid on, or taken off, the seat's sensor."""
         self._sensors.drive(A, seat - 1, not on)
 
+    def enabled(self) -> dict[int, bool]:
+        """By seat: the throat takes a chip."""
+        return {seat: one.enabled for seat, one in self._each.items()}
+
     def insert(self, seat: int) -> bool:
         """A player offers a chip; False if the throat is shut or full."""
         one = self._each[seat]

@@ -47,7 +47,7 @@ def answer(request: Request, address: int, status: int, data: bytes = b"") -> by
 
 
 def claimed(buffer: bytes) -> int | None:
-    """The length the buffer's first frame claims; None before it can be told, 0 if impossible."""
+    """The length the buffer's first frame claims; None while unknown, 0 if impossible."""
     if not buffer:
         return None
     if buffer[0] == STX:

@@ -166,9 +166,17 @@ class Hd44780:
 
     def lines(self) -> list[str]:
         """Four texts of twenty as a person reads them."""
-        if self.dead or self.dark or not self.fitted:
-            return [" " * COLUMNS] * 4
-        return self.controller.text()
+        return self.controller.text() if self.visible else [" " * COLUMNS] * 4
+
+    @property
+    def visible(self) -> bool:
+        """The glass is there and works."""
+        return self.fitted and not (self.dead or self.dark)
+
+    @property
+    def lit(self) -> bool:
+        """A person can see what the memory says."""
+        return self.visible and self.controller.on and self.controller.two_lines
 
     # --- the bus -------------------------------------------------------------------------------
 

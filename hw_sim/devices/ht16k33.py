@@ -85,9 +85,12 @@ class Ht16k33:
 
     def visible(self) -> bytes:
         """The memory as it is lit; a blinking display counts as lit, so that a person can read."""
-        if self.dead or self.dark or not (self.oscillator and self.display):
-            return bytes(MEMORY)
-        return bytes(self.memory)
+        return bytes(self.memory) if self.lit else bytes(MEMORY)
+
+    @property
+    def lit(self) -> bool:
+        """A person can see what the memory says."""
+        return self.oscillator and self.display and not (self.dead or self.dark)
 
 
 def segments_text(modules: Sequence[Ht16k33]) -> str:

@@ -1,7 +1,7 @@
 """MCP23017: sixteen pins behind 22 registers (docs/protocols/mcp23017.md), IOCON.BANK = 0.
 
 Power-on: every pin an input, everything else zero. A brown-out brings that state back while the
-board goes on acknowledging, which is why hosts must verify it.
+board keeps acknowledging, which is why hosts must verify it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ IODIR, IPOL, GPINTEN, DEFVAL, INTCON, IOCON = 0x00, 0x02, 0x04, 0x06, 0x08, 0x0A
 INTF, INTCAP, GPIO, OLAT = 0x0E, 0x10, 0x12, 0x14
 REGISTERS: Final = 0x16
 SEQOP: Final = 0x20
-INTPOL: Final = 0x02
 
 
 class Mcp23017:
     def __init__(self) -> None:
         self.on_change: Callable[[], None] | None = None
         self.on_interrupt: Callable[[], None] | None = None
+        self.reads = [0, 0]
+        """Readings of each port's pins."""
         self._driven: list[dict[int, bool]] = [{}, {}]
         self._registers = bytearray(REGISTERS)
         self._pointer = 0
@@ -103,6 +104,7 @@ class Mcp23017:
         if register >= REGISTERS:
             return 0
         port = register & 1
+        self.reads[port] += register & 0x1E == GPIO
         value = self._inputs(port) if register & 0x1E == GPIO else self._registers[register]
         if register & 0x1E in (GPIO, INTCAP) and self._registers[INTF + port]:
             self._registers[INTF + port] = 0

@@ -87,7 +87,11 @@ def _promo(table: SimTable, w: Words) -> str:
 
 
 def _pot(table: SimTable, w: Words) -> str:
-    return (_spots(table, "0", "pot") and "this table has no pot") or _amount(w[0])
+    return _has_pot(table, w) or _amount(w[0])
+
+
+def _has_pot(table: SimTable, _w: Words) -> str:
+    return _spots(table, "0", "pot") and "this table has no pot"
 
 
 def _credits(table: SimTable, w: Words) -> str:
@@ -125,6 +129,7 @@ _CHECKS: Final[dict[str, Callable[[SimTable, Words], str]]] = {
     "until": _until,
     "plays": lambda _table, w: _at_most(w[0], MOST_ACTIONS, "actions:"),
     "pot": _pot,
+    "takes pot": _has_pot,
     "shuffles": lambda table, _w: _draw(table, ()),
     "new deck": lambda table, _w: _draw(table, ()),
     "loses": lambda _table, w: _cards(w[0]),

@@ -15,7 +15,6 @@ from typing import Final
 
 from hw_sim.clock import MS, SECOND
 from hw_sim.devices.card_device import E_DECK
-from hw_sim.scenario import card_name
 from hw_sim.table import SimTable
 
 Pause = Iterator[int]
@@ -45,7 +44,7 @@ FULL_DECK: Final = tuple(suit << 4 | rank for suit in range(4) for rank in range
 
 
 class Stuck(Exception):
-    """The dealer does not know how to go on; the text says what the prompt shows."""
+    """The dealer does not know what to do next; the text says what the prompt shows."""
 
 
 @dataclass
@@ -93,7 +92,7 @@ class Dealer:
         """(seat, line 2, line 3) at the last payments."""
         self.deck = 1
         self.call: Call | None = None
-        """Whom to call when nothing goes on; without anybody the dealer gives up."""
+        """Whom to call when nothing happens; without anybody the dealer gives up."""
 
     # --- looking -------------------------------------------------------------------------------
 
@@ -445,7 +444,7 @@ class Dealer:
         yield from self.stuck(f"{what}: {' / '.join(line.strip() for line in prompt)}")
 
     def clear_notices(self) -> Pause:
-        """What was told is known: CLEAR takes it away."""
+        """The notices were read: CLEAR removes them."""
         for _ in range(4):
             before = self.view()
             yield from self.press("CLEAR")
@@ -490,9 +489,6 @@ class Dealer:
         felt.clear_cards()
         yield 1_500 * MS
         yield from self.press_and_see("END")
-
-    def hand_names(self, seat: int) -> list[str]:
-        return [card_name(card) for card in self.table.felt.hands.get(seat, [])]
 
 
 def _cents(amount: str) -> int:

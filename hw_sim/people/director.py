@@ -59,7 +59,7 @@ class Director:
     ) -> None:
         """The people's hands are ``pace`` times as fast; devices and patience stay as they are.
 
-        With a ``dealer`` the same people go on who were there before, and know what they knew.
+        With a ``dealer`` the same people continue, and remember what they knew.
         """
         self.scenario = scenario
         self.pace = pace
@@ -79,7 +79,13 @@ class Director:
     def start(self) -> None:
         self.table.clock.after(0, self._resume)
 
+    def stop(self, why: str) -> None:
+        """The people leave the table as it is."""
+        self.ending.failed = why
+
     def _resume(self) -> None:
+        if self.ending.failed:
+            return
         try:
             pause_us = next(self._script)
         except StopIteration:
@@ -302,6 +308,10 @@ def _pot(d: Director, w: tuple[str, ...]) -> None:
     d.table.felt.place(0, "pot", d.table.felt.rack.pay(cents(w[0])))
 
 
+def _takes_pot(d: Director, _w: tuple[str, ...]) -> None:
+    d.table.felt.rack.put(d.table.felt.take(0, "pot"))
+
+
 def _will(d: Director, w: tuple[str, ...]) -> None:
     d.plans.answers[int(w[0])] = w[1].split()
     if d.plans.asked[0] == int(w[0]):  # what was answered before is over
@@ -317,5 +327,6 @@ _CHIPS: Final[dict[str, Callable[[Director, tuple[str, ...]], None]]] = {
     "strange": _strange,
     "copies": _copies,
     "pot": _pot,
+    "takes pot": _takes_pot,
     "will": _will,
 }

@@ -7,7 +7,7 @@ the same steps.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Final
 
@@ -32,12 +32,19 @@ HEAL: Final = (
 
 
 def random_round(
-    game: str, layout: Layout, rng: random.Random, *, players: int, faults: bool
+    game: str,
+    layout: Layout,
+    rng: random.Random,
+    *,
+    players: int,
+    faults: bool,
+    free: Sequence[int] = (),
 ) -> list[str]:
-    """The steps of one round with at most so many players, as text."""
+    """The steps of one round with at most so many players, as text; at ``free`` seats only, if any
+    are given."""
     steps = ["dealer opens"]
-    most = min(players, layout.seats)
-    seats = sorted(rng.sample(range(1, layout.seats + 1), rng.randint(1, most)))
+    there = free or range(1, layout.seats + 1)
+    seats = sorted(rng.sample(there, rng.randint(1, min(players, len(there)))))
     lines = [line.name for line in layout.lines]
     sick: list[str] = []
     for seat in seats:
@@ -83,12 +90,20 @@ def _wagers(game: str, seat: int, rng: random.Random) -> list[str]:
 
 
 def random_rounds(
-    game: str, layout: Layout, seed: int, rounds: int, *, players: int, faults: bool
+    game: str,
+    layout: Layout,
+    seed: int,
+    rounds: int,
+    *,
+    players: int,
+    faults: bool,
+    free: Callable[[], Sequence[int]] = tuple,
 ) -> Iterator[tuple[Step, ...]]:
-    """Round after round; 0 is without end. Before the first the people take the table over."""
+    """Round after round; 0 is without end. Before the first the people take the table over.
+    ``free`` is asked before each round: the seats that random play may use, or none for all."""
     rng = random.Random(seed)
     for number in count(1) if rounds == 0 else range(1, rounds + 1):
-        texts = random_round(game, layout, rng, players=players, faults=faults)
+        texts = random_round(game, layout, rng, players=players, faults=faults, free=free())
         yield _steps(["dealer takes over", *texts] if number == 1 else texts)
 
 

@@ -45,7 +45,7 @@ def draw_out(dealer: Dealer, count: int) -> Generator[int, None, int]:
 
 
 def calling(dealer: Dealer, say: Callable[[str], None], *, rules: bool) -> Call:
-    """What a dealer does who cannot go on: say so once, wait, and look again.
+    """What a dealer does who is stuck: say so once, wait, and look again.
 
     Nobody clears a fault or a test mode for him. With ``rules`` a supervisor rules on a stopped
     round after a minute; else the viewer does.

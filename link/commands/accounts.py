@@ -10,8 +10,9 @@ import argparse
 import json
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from link import accounts
 from link.accounts import ROLES
@@ -31,16 +32,21 @@ from link.commands.io import (
     print_answer,
     table_text,
 )
+from link.server.replies import AccountsReply, ListedAccount
 from record.kit.verbs import Stop, Verb
 
 LONGEST: Final = 4_096
 FIELDS: Final = ("account", "key", "proof", "salt")
 
 
-def _declare_one(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME")
+def _declare_people(parser: argparse.ArgumentParser) -> None:
     add_people(parser)
     add_place(parser)
+
+
+def _declare_one(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME")
+    _declare_people(parser)
 
 
 # --- a new key ------------------------------------------------------------------------------------
@@ -80,8 +86,7 @@ def _request(options: argparse.Namespace) -> int:
         raise Stop(f"{options.out}: {error.strerror}", os.EX_CANTCREAT) from None
     mark = accounts.mark(order["key"])
     said = f"{options.out}: fingerprint {mark}; tell it to the two people yourself"
-    print_answer(options, {"file": options.out, "fingerprint": mark}, said)
-    return os.EX_OK
+    return print_answer(options, {"file": options.out, "fingerprint": mark}, said)
 
 
 def _declare_reset(parser: argparse.ArgumentParser) -> None:
@@ -115,25 +120,17 @@ def _requested(options: argparse.Namespace, what: str) -> dict[str, str]:
     if mark != options.fingerprint.strip().lower():
         said = f"{options.request}: fingerprint {mark}, not {options.fingerprint}"
         raise Stop(f"{said}; ask the owner again (E-ACT-003)", os.EX_DATAERR)
-    return {
-        "what": what,
-        "name": options.name,
-        "key": row["key"],
-        "proof": row["proof"],
-        "salt": row["salt"],
-    }
+    return {"what": what, "name": options.name, **{name: row[name] for name in FIELDS[1:]}}
 
 
 def _add(options: argparse.Namespace) -> int:
     order = {**_requested(options, "add account"), "role": options.role}
-    print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
-    return os.EX_OK
+    return print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
 
 
 def _reset(options: argparse.Namespace) -> int:
     answer = ordered(options, _requested(options, "reset account"))
-    print_answer(options, answer, f"{options.name}: has the password that the owner chose")
-    return os.EX_OK
+    return print_answer(options, answer, f"{options.name}: has the password that the owner chose")
 
 
 def _declare_passwd(parser: argparse.ArgumentParser) -> None:
@@ -146,8 +143,7 @@ def _passwd(options: argparse.Namespace) -> int:
     old, new = passwords(options, present(options.name), fresh(options.name))
     options.by = [options.name]
     answer = ordered(options, key_order("set password", options.name, new), [old])
-    print_answer(options, answer, f"{options.name}: new password")
-    return os.EX_OK
+    return print_answer(options, answer, f"{options.name}: new password")
 
 
 # --- what two people decide -----------------------------------------------------------------------
@@ -160,58 +156,42 @@ def _declare_role(parser: argparse.ArgumentParser) -> None:
 
 def _role(options: argparse.Namespace) -> int:
     order = {"what": "set role", "name": options.name, "role": options.role}
-    print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
-    return os.EX_OK
+    return print_answer(options, ordered(options, order), f"{options.name}: {options.role}")
 
 
-def _unlock(options: argparse.Namespace) -> int:
-    answer = ordered(options, {"what": "unlock account", "name": options.name})
-    print_answer(options, answer, f"{options.name}: no delay any more")
-    return os.EX_OK
+def _ordering(what: str, said: str) -> Callable[[argparse.Namespace], int]:
+    """An order that names an account and nothing else."""
 
+    def act(options: argparse.Namespace) -> int:
+        answer = ordered(options, {"what": what, "name": options.name})
+        return print_answer(options, answer, f"{options.name}: {said}")
 
-def _disable(options: argparse.Namespace) -> int:
-    answer = ordered(options, {"what": "disable account", "name": options.name})
-    print_answer(options, answer, f"{options.name}: disabled")
-    return os.EX_OK
-
-
-def _enable(options: argparse.Namespace) -> int:
-    answer = ordered(options, {"what": "enable account", "name": options.name})
-    print_answer(options, answer, f"{options.name}: enabled, with the password it had")
-    return os.EX_OK
-
-
-def _declare_acknowledge(parser: argparse.ArgumentParser) -> None:
-    add_people(parser)
-    add_place(parser)
+    return act
 
 
 def _acknowledge(options: argparse.Namespace) -> int:
-    number = asked(control_of(options), {"verb": "accounts"})["unacknowledged"]
+    number = asked(control_of(options), {"verb": "accounts"}, AccountsReply).unacknowledged
     if not number:
         raise Stop("no account was made without proof since the last time", os.EX_DATAERR)
     answer = ordered(options, {"what": "acknowledge accounts", "number": number})
-    print_answer(options, answer, f"staff order {number}: acknowledged")
-    return os.EX_OK
+    return print_answer(options, answer, f"staff order {number}: acknowledged")
 
 
 def _list(options: argparse.Namespace) -> int:
-    pages = list(listed(control_of(options), "accounts"))
-    people = [account for page in pages for account in page["accounts"]]
-    rows = [(a["name"], a["role"], _state(a), a["key"], a["by"]) for a in people]
+    pages = list(listed(control_of(options), "accounts", AccountsReply))
+    people = [account for page in pages for account in page.accounts]
+    rows = [(a.name, a.role, _state(a), a.key, a.by) for a in people]
     head = ("account", "role", "state", "key", "by")
-    answer = {"accounts": people, "unacknowledged": pages[-1]["unacknowledged"]}
-    print_answer(options, answer, table_text(head, rows))
-    return os.EX_OK
+    answer = {"accounts": people, "unacknowledged": pages[-1].unacknowledged}
+    return print_answer(options, answer, table_text(head, rows))
 
 
-def _state(account: dict[str, Any]) -> str:
-    if account["disabled"]:
+def _state(account: ListedAccount) -> str:
+    if account.disabled:
         return "disabled"
-    if not account["key"]:
+    if not account.key:
         return "old password"
-    return "delayed" if account["waiting_ms"] else "active"
+    return "delayed" if account.waiting_ms else "active"
 
 
 _TWO: Final = "--by m.ng --by a.kim --config link.toml"
@@ -248,24 +228,24 @@ VERBS: Final = {
     ),
     "unlock": Verb(
         _declare_one,
-        _unlock,
+        _ordering("unlock account", "no delay any more"),
         "no delay after wrong passwords; two people",
         f"unlock k.lee {_TWO}",
     ),
     "disable": Verb(
         _declare_one,
-        _disable,
+        _ordering("disable account", "disabled"),
         "an account may no longer be used; two people",
         f"disable k.lee {_TWO}",
     ),
     "enable": Verb(
         _declare_one,
-        _enable,
+        _ordering("enable account", "enabled, with the password it had"),
         "it may be used again, with its password; two people",
         f"enable k.lee {_TWO}",
     ),
     "acknowledge": Verb(
-        _declare_acknowledge,
+        _declare_people,
         _acknowledge,
         "accounts were made at the machine, and two people know",
         f"acknowledge {_TWO}",

@@ -11,7 +11,7 @@ import argparse
 import getpass
 import os
 import secrets
-import time
+from contextlib import closing
 from typing import Final
 
 from link import accounts
@@ -21,10 +21,10 @@ from link.ledger.ledger import Ledger
 from link.ledger.orders import MACHINE, SERVER, Found, Founded
 from link.registry import Stamp
 from link.rows import AccountRow, Saved
-from link.server.staff_orders import upgrade
+from link.server.clock import SYSTEM_CLOCK
+from link.server.staff_chain import upgrade
 from link.store import open_store
-from link.store.base import SqlStore
-from link.store.errors import StoreError
+from link.store.base import Store
 from record.kit.verbs import Stop
 
 LEASE_MS: Final = 1_000
@@ -65,7 +65,7 @@ def made(options: argparse.Namespace, people: dict[str, str], at_ms: int) -> lis
     return rows
 
 
-def found(store: SqlStore, rows: list[AccountRow], why: str, at_ms: int, *, first: bool) -> None:
+def found(store: Store, rows: list[AccountRow], why: str, at_ms: int, *, first: bool) -> None:
     """Into the store, as one order. ``Stop`` if a server has it."""
     epoch = store.lead(f"machine/{os.getpid()}", LEASE_MS)
     if epoch is None:
@@ -102,21 +102,10 @@ def declare_recover(parser: argparse.ArgumentParser) -> None:
 def recover(options: argparse.Namespace) -> int:
     config = load_config(options.config)
     people = stated(options)
-    at_ms = now_ms()
+    at_ms = SYSTEM_CLOCK.now_ms()
     rows = made(options, people, at_ms)
-    try:
-        store = open_store(config.store)
-        try:
-            store.migrate(at_ms=at_ms)
-            found(store, rows, options.why, at_ms, first=False)
-        finally:
-            store.close()
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
+    with closing(open_store(config.server.store)) as store:
+        store.migrate(at_ms=at_ms)
+        found(store, rows, options.why, at_ms, first=False)
     said = f"{', '.join(people)}: new passwords; an alarm stays until two people acknowledge it"
-    print_answer(options, {"accounts": people}, f"{said}\nunderfelt accounts acknowledge")
-    return os.EX_OK
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
+    return print_answer(options, {"accounts": people}, f"{said}\nunderfelt accounts acknowledge")

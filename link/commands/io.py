@@ -15,10 +15,22 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
 
 from link.accounts import weakness
 from link.config import LinkConfig, load
+from link.server.replies import (
+    AccountsReply,
+    AlarmsReply,
+    AwardsReply,
+    JournalsReply,
+    KeysReply,
+    Ordered,
+    Reply,
+)
+from link.store.errors import StoreError
 from record.kit.arguments import add_config
 from record.kit.config import ConfigError
 from record.kit.lines import ask
@@ -26,7 +38,10 @@ from record.kit.outside import printable, printable_json, printable_lines
 from record.kit.places import LINK
 from record.kit.verbs import Command, Stop, Verb
 from record.link.keys import KeyFileError
+from record.shape import why
 
+R = TypeVar("R", bound=Reply)
+P = TypeVar("P", AccountsReply, AlarmsReply, AwardsReply, JournalsReply, KeysReply)
 LONGEST_LINE: Final = 1_024
 
 _BY_CODE: Final = {
@@ -45,10 +60,12 @@ _BY_CODE: Final = {
 
 
 def command(name: str, text: str, verbs: Mapping[str, Verb]) -> Command:
-    """Every command of the server may meet a key file that is none."""
-    return Command(
-        name, text, verbs, stops={KeyFileError: lambda error: Stop(str(error), error.exit_code)}
-    )
+    """Every command of the server may meet a key file or a store that it cannot use."""
+
+    def ended(error: KeyFileError | StoreError) -> Stop:
+        return Stop(str(error), error.exit_code)
+
+    return Command(name, text, verbs, stops={KeyFileError: ended, StoreError: ended})
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +101,7 @@ def add_passwords(parser: argparse.ArgumentParser) -> None:
 def control_of(options: argparse.Namespace) -> Path:
     if options.socket:
         return Path(options.socket)
-    return load_config(options.config).control
+    return load_config(options.config).server.control
 
 
 def load_config(path: str) -> LinkConfig:
@@ -96,31 +113,38 @@ def load_config(path: str) -> LinkConfig:
         raise Stop(f"{path}: {error.strerror}", os.EX_NOINPUT) from None
 
 
-def asked(control: Path, request: Mapping[str, Any], timeout_s: float = 15.0) -> dict[str, Any]:
+def asked(control: Path, request: Mapping[str, Any], kind: type[R], timeout_s: float = 15.0) -> R:
+    """``kind`` is what the server answers if it does not refuse."""
     try:
         answer = ask(control, request, timeout_s)
     except OSError as error:
         said = f"{control}: {error.strerror or 'no answer'}; is the server running?"
         raise Stop(said, os.EX_UNAVAILABLE) from None
+    except ValueError:
+        answer = {}  # the server ended in the middle of a line
+    if not answer:
+        raise Stop(f"{control}: no answer; is the server running?", os.EX_UNAVAILABLE)
     if "error" in answer:
         code = str(answer["error"])
         raise Stop(f"{answer.get('text', '')} ({code})", _BY_CODE.get(code, os.EX_DATAERR))
-    return answer
+    try:
+        return msgspec.convert(answer, kind)
+    except msgspec.ValidationError as error:
+        said = f"cannot read the answer: {why(error, answer, kind)}"
+        raise Stop(f"{control}: {said}; is the server of another version?", os.EX_DATAERR) from None
 
 
-def listed(control: Path, verb: str, **wanted: str) -> Iterator[dict[str, Any]]:
+def listed(
+    control: Path, verb: str, kind: type[P], timeout_s: float = 15.0, **wanted: str
+) -> Iterator[P]:
     """The pages of a list, one answer after the other."""
     cursor = ""
     while True:
-        page = asked(control, {"verb": verb, **wanted, "cursor": cursor})
+        page = asked(control, {"verb": verb, **wanted, "cursor": cursor}, kind, timeout_s)
         yield page
-        cursor = page["next"]
+        cursor = page.next
         if not cursor:
             return
-
-
-def rows_of(control: Path, verb: str, **wanted: str) -> list[dict[str, Any]]:
-    return [row for page in listed(control, verb, **wanted) for row in page[verb]]
 
 
 def ordered(
@@ -131,7 +155,13 @@ def ordered(
     control = control_of(options)
     secrets = passwords(options, *map(present, options.by)) if given is None else given
     by = [list(pair) for pair in zip(options.by, secrets, strict=True)]
-    return asked(control, {"verb": "order", "by": by, "order": order})
+    return plain(asked(control, {"verb": "order", "by": by, "order": order}, Ordered))
+
+
+def plain(reply: msgspec.Struct) -> dict[str, Any]:
+    """As JSON has it, to be printed."""
+    found: dict[str, Any] = msgspec.to_builtins(reply)
+    return found
 
 
 class Asked(NamedTuple):
@@ -206,12 +236,15 @@ def _from_file(name: str) -> str:
         raise Stop(f"{name}: not UTF-8; expected a line with the password", os.EX_DATAERR) from None
 
 
-def print_answer(options: argparse.Namespace, row: Mapping[str, Any], said: str) -> None:
-    """What came from outside, and may be in either, moves no cursor and colours nothing."""
+def print_answer(options: argparse.Namespace, row: Mapping[str, Any], said: str) -> int:
+    """Prints one of them, and returns the exit code of success. Texts from outside may be in
+    either: they move no cursor and colour nothing."""
     if options.json:
-        print(printable_json(json.dumps(row, indent=2, ensure_ascii=False)))
+        whole = msgspec.to_builtins(row)
+        print(printable_json(json.dumps(whole, indent=2, ensure_ascii=False)))
     else:
         print(printable_lines(said))
+    return os.EX_OK
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

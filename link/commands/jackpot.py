@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import asdict
@@ -29,12 +27,15 @@ from link.commands.io import (
     print_answer,
 )
 from link.commands.report_source import ControlSource
+from link.config import ReportOptions
 from link.reports.days import GamingDays
-from link.reports.desk import Desk
 from link.reports.hits import hits_report
 from link.reports.model import ReportError
+from link.reports.past import ReportInputs
 from link.reports.text import findings_text, section_text
 from link.rows import AwardRow, AwardStep
+from link.server.clock import SYSTEM_CLOCK
+from link.server.replies import AwardsReply, Ordered
 from record.kit.money import cents_text
 from record.kit.verbs import Stop, Verb
 from record.kit.words import counted
@@ -58,17 +59,16 @@ def _declare_list(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(options: argparse.Namespace) -> int:
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = SYSTEM_CLOCK.now_ms()
     told = []
-    for page in listed(control_of(options), "awards"):
-        steps: dict[str, list[AwardStep]] = {row["award"]: [] for row in page["awards"]}
-        for step in page["steps"]:
-            steps[step["award"]].append(AwardStep(**step))
-        for award in (AwardRow(**row) for row in page["awards"]):
+    for page in listed(control_of(options), "awards", AwardsReply):
+        steps: dict[str, list[AwardStep]] = {award.award: [] for award in page.awards}
+        for step in page.steps:
+            steps[step.award].append(step)
+        for award in page.awards:
             if options.all or award.state in OPEN:
                 told.append(_told(award, steps[award.award], now_ms))
-    print_answer(options, {"awards": told}, _listed(told, all_of_them=options.all))
-    return os.EX_OK
+    return print_answer(options, {"awards": told}, _listed(told, all_of_them=options.all))
 
 
 def _told(award: AwardRow, mine: Sequence[AwardStep], now_ms: int) -> dict[str, Any]:
@@ -143,15 +143,15 @@ def _show(options: argparse.Namespace) -> int:
     award = known.get(options.award)
     if award is None:
         raise Stop(f"there is no award {options.award} (E-POOL-021)", os.EX_DATAERR)
-    zone = load_config(options.config).reports if options.config else {}
+    stated = load_config(options.config).reports if options.config else ReportOptions()
     try:
-        days = GamingDays.of(zone.get("time_zone", "UTC"), zone.get("day_start", "06:00"))
+        days = GamingDays.of(stated.time_zone, stated.day_start)
     except ReportError as error:
         raise Stop(str(error), os.EX_DATAERR) from None
     steps = [step for step in source.steps() if step.award == award.award]
-    today = days.day_of(time.time_ns() // 1_000_000)
-    report = hits_report(Desk.of(source, days, today, today), award.award)
-    told = _told(award, steps, time.time_ns() // 1_000_000)
+    today = days.day_of(SYSTEM_CLOCK.now_ms())
+    report = hits_report(ReportInputs.of(source, days, today, today), award.award)
+    told = _told(award, steps, SYSTEM_CLOCK.now_ms())
     lines = [_listed([told], all_of_them=True), ""]
     derived = []
     for section in report.sections:
@@ -196,12 +196,7 @@ def _one(options: argparse.Namespace, order: dict[str, Any], done: str) -> int:
         many = "two --by, with different roles" if wanted == 2 else "one --by"
         raise Stop(f"{order['what']}: expected {many}", os.EX_USAGE)
     answer = ordered(options, order)
-    print_answer(options, {**answer, "award": options.award}, f"{options.award}: {done}")
-    return os.EX_OK
-
-
-def _given(control: Path, person: tuple[str, str], order: dict[str, Any]) -> dict[str, Any]:
-    return asked(control, {"verb": "order", "by": [list(person)], "order": order})
+    return print_answer(options, {**answer, "award": options.award}, f"{options.award}: {done}")
 
 
 def _order(options: argparse.Namespace, what: str) -> dict[str, Any]:
@@ -231,7 +226,8 @@ def _approve(options: argparse.Namespace) -> int:
     secrets = passwords(options, *map(present, options.by))
     for person in zip(options.by, secrets, strict=True):
         try:
-            _given(control, person, _order(options, "approve"))
+            order = {"verb": "order", "by": [list(person)], "order": _order(options, "approve")}
+            asked(control, order, Ordered)
         except Stop as stop:
             stands = f"; the approval by {given[0]} stands" if given else ""
             raise Stop(f"{person[0]}: {stop.text}{stands}", stop.code) from None
@@ -239,8 +235,9 @@ def _approve(options: argparse.Namespace) -> int:
     state = {a.award: a.state for a in ControlSource(control).mark().awards}[options.award]
     wants = "" if state == "approved" else "; another person with another role must approve too"
     said = f"{options.award}: approved by {' and '.join(given)}{wants}"
-    print_answer(options, {"ok": True, "by": given, "award": options.award, "state": state}, said)
-    return os.EX_OK
+    return print_answer(
+        options, {"ok": True, "by": given, "award": options.award, "state": state}, said
+    )
 
 
 VERBS: Final = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import zmq
 
@@ -18,12 +18,13 @@ from link.commands.io import (
     add_place,
     command,
     control_of,
+    listed,
     ordered,
     print_answer,
-    rows_of,
     table_text,
 )
 from link.registry import ROLES, KeyRefused, read_csv
+from link.server.replies import KeysReply, ListedKey
 from record.kit.verbs import Stop, Verb
 from record.link.keys import (
     KeyFileError,
@@ -46,10 +47,9 @@ def _new(options: argparse.Namespace) -> int:
     public, secret = zmq.curve_keypair()
     made = write_pair(Path(options.secret), Path(options.public), secret, public)
     row = {"secret": options.secret, "public": options.public, "fingerprint": made}
-    print_answer(
+    return print_answer(
         options, row, f"{options.secret} (mode 0400), {options.public}: fingerprint {made}"
     )
-    return os.EX_OK
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
@@ -68,8 +68,7 @@ def _show(options: argparse.Namespace) -> int:
         kind, public = "secret key", zmq.curve_public(load_secret(path).reveal()).decode()
     mark = fingerprint(public)
     row = {"file": options.file, "kind": kind, "fingerprint": mark}
-    print_answer(options, row, f"{options.file}: {kind}, fingerprint {mark}")
-    return os.EX_OK
+    return print_answer(options, row, f"{options.file}: {kind}, fingerprint {mark}")
 
 
 def _declare_enrol(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +88,8 @@ def _enrol(options: argparse.Namespace) -> int:
     else:
         keys = _from_csv(Path(options.csv))
     answer = ordered(options, {"what": "enrol keys", "keys": keys})
-    listed = "\n".join(f"{name}: {fingerprint(key)}" for name, key, _ in keys)
-    print_answer(options, {**answer, "keys": len(keys)}, listed)
-    return os.EX_OK
+    said = "\n".join(f"{name}: {fingerprint(key)}" for name, key, _ in keys)
+    return print_answer(options, {**answer, "keys": len(keys)}, said)
 
 
 def _from_csv(path: Path) -> list[list[str]]:
@@ -129,8 +127,7 @@ def _rotate(options: argparse.Namespace) -> int:
     }
     answer = ordered(options, order)
     said = f"{options.name}: {fingerprint(public)}; the old key ends in {options.overlap_hours} h"
-    print_answer(options, answer, said)
-    return os.EX_OK
+    return print_answer(options, answer, said)
 
 
 def _declare_revoke(parser: argparse.ArgumentParser) -> None:
@@ -144,25 +141,22 @@ def _revoke(options: argparse.Namespace) -> int:
     order = {"what": "revoke key", "which": options.which, "why": options.why}
     answer = ordered(options, order)
     said = f"{options.which}: revoked; its next message is refused, its connections are cut"
-    print_answer(options, answer, said)
-    return os.EX_OK
-
-
-def _declare_list(parser: argparse.ArgumentParser) -> None:
-    add_place(parser)
+    return print_answer(options, answer, said)
 
 
 def _list(options: argparse.Namespace) -> int:
-    keys = rows_of(control_of(options), "keys")
-    rows = [(key["role"], key["table"], key["fingerprint"], _state(key), key["by"]) for key in keys]
-    print_answer(options, {"keys": keys}, table_text(("role", "name", "key", "state", "by"), rows))
-    return os.EX_OK
+    pages = listed(control_of(options), "keys", KeysReply)
+    keys = [key for page in pages for key in page.keys]
+    rows = [(key.role, key.table, key.fingerprint, _state(key), key.by) for key in keys]
+    return print_answer(
+        options, {"keys": keys}, table_text(("role", "name", "key", "state", "by"), rows)
+    )
 
 
-def _state(key: dict[str, Any]) -> str:
-    if key["revoked_ms"]:
+def _state(key: ListedKey) -> str:
+    if key.revoked_ms:
         return "revoked"
-    return "valid" if key["valid"] else "not valid now"
+    return "valid" if key.valid else "not valid now"
 
 
 VERBS: Final = {
@@ -191,7 +185,7 @@ VERBS: Final = {
         "refuse a key from now on; two people",
         "revoke table-7 --why 'stolen' --by k.lee --by m.ng --config link.toml",
     ),
-    "list": Verb(_declare_list, _list, "all keys and their state", "list --config link.toml"),
+    "list": Verb(add_place, _list, "all keys and their state", "list --config link.toml"),
 }
 
 run: Final = command("keys", "CURVE keys of tables, signs and servers.", VERBS).run

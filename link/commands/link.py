@@ -11,18 +11,19 @@ import argparse
 import os
 import signal
 import sys
-from typing import Any, Final
+from typing import Final
 
-from link.commands.io import add_place, asked, command, control_of, load_config, print_answer
+from link.commands.io import add_place, asked, command, control_of, load_config, plain, print_answer
 from link.commands.link_init import declare_init, init
 from link.commands.link_install import declare_install, install
 from link.commands.link_journals import VERBS as JOURNALS
 from link.commands.link_store import backup, check, declare_backup, declare_check, declare_restore
 from link.commands.link_store import restore as restore_backup
 from link.ledger.errors import LedgerBroken, PoolError
+from link.server.compose import compose
 from link.server.doors import DoorError
 from link.server.log import Log
-from link.server.start import start
+from link.server.replies import LevelMeter, MetersReply, StatusReply
 from link.store.errors import StoreError
 from record.kit.arguments import Arguments
 from record.kit.exits import TROUBLE
@@ -57,7 +58,8 @@ def _serve(argv: list[str]) -> int:
     keep_memory_private()
     try:
         config = load_config(options.config)
-        running = start(config, log, notifier)
+        link = compose(config, log=log, notifier=notifier)
+        link.open()
     except Stop as stop:
         return _refused(stop.text, stop.code)
     except (KeyFileError, StoreError, DoorError) as error:
@@ -67,11 +69,12 @@ def _serve(argv: list[str]) -> int:
             f"{error.filename or options.config}: {error.strerror or error}", os.EX_OSERR
         )
     for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: running.server.stop())
-    for at in running.server.endpoints():
-        log.info(f"{config.name}: tables at {at['tables']}, signs at {at['signs'] or 'nowhere'}")
+        signal.signal(name, lambda *_: link.server.stop())
+    for at in link.server.endpoints():
+        where = f"tables at {at.tables}, signs at {at.signs or 'nowhere'}"
+        log.info(f"{config.server.name}: {where}")
     try:
-        running.run()
+        link.run()
     except StoreError as error:
         return _refused(str(error), error.exit_code)
     except PoolError as error:
@@ -90,34 +93,31 @@ def _refused(text: str, code: int) -> int:
 # --- status ------------------------------------------------------------------------------------
 
 
-def _declare_status(parser: argparse.ArgumentParser) -> None:
-    add_place(parser)
-
-
 def _status(options: argparse.Namespace) -> int:
     control = control_of(options)
-    status = asked(control, {"verb": "status"})
-    meters = asked(control, {"verb": "meters"}) if status["leading"] else {"meters": []}
-    print_answer(options, {**status, **meters}, _told(status, meters["meters"]))
-    return os.EX_OK if status["leading"] else TROUBLE
+    status = asked(control, {"verb": "status"}, StatusReply)
+    meters = MetersReply([])
+    if status.leading:
+        meters = asked(control, {"verb": "meters"}, MetersReply)
+    print_answer(options, plain(status) | plain(meters), _told(status, meters.meters))
+    return os.EX_OK if status.leading else TROUBLE
 
 
-def _told(status: dict[str, Any], meters: list[dict[str, Any]]) -> str:
-    word = f"leading, epoch {status['epoch']}" if status["leading"] else "standing by"
-    rows = [f"{status['server']}: {word}, {counted(status['tables'], 'table')}, {status['store']}"]
-    if status["trouble"]:
-        rows.append(f"  trouble: {status['trouble']}")
-    rows += [f"  ALARM: {text}" for text in status["standing"]]
-    if status["clock_behind_ms"] >= 2_000:
-        rows.append(f"  CLOCK {status['clock_behind_ms'] // 1_000} s behind the last record")
-    for at in status["endpoints"]:
-        rows.append(f"  tables {at['tables']}, signs {at['signs'] or 'nowhere'}")
-    if status["test_mode"]:
-        rows.append(f"  TEST MODE: {', '.join(status['test_mode'])}")
+def _told(status: StatusReply, meters: list[LevelMeter]) -> str:
+    word = f"leading, epoch {status.epoch}" if status.leading else "standing by"
+    rows = [f"{status.server}: {word}, {counted(status.tables, 'table')}, {status.store}"]
+    if status.trouble:
+        rows.append(f"  trouble: {status.trouble}")
+    rows += [f"  ALARM: {text}" for text in status.standing]
+    if status.clock_behind_ms >= 2_000:
+        rows.append(f"  CLOCK {status.clock_behind_ms // 1_000} s behind the last record")
+    for at in status.endpoints:
+        rows.append(f"  tables {at.tables}, signs {at.signs or 'nowhere'}")
+    if status.test_mode:
+        rows.append(f"  TEST MODE: {', '.join(status.test_mode)}")
     for meter in meters:
-        pending = f", {meter['pending']} pending" if meter["pending"] else ""
-        amount = cents_text(meter["cents"])
-        rows.append(f"  {meter['pool']}/{meter['level']}: {amount}{pending}")
+        pending = f", {meter.pending} pending" if meter.pending else ""
+        rows.append(f"  {meter.pool}/{meter.level}: {cents_text(meter.cents)}{pending}")
     return "\n".join(rows)
 
 
@@ -134,7 +134,7 @@ VERBS: Final = {
         "move a folder that init made to where the service expects it",
         "install /srv/link",
     ),
-    "status": Verb(_declare_status, _status, "what the server is doing", "status --config F"),
+    "status": Verb(add_place, _status, "what the server is doing", "status --config F"),
     "check": Verb(
         declare_check, check, "everything that must hold in the store", "check --config link.toml"
     ),

@@ -9,18 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import zmq
 
-from link.commands.accounts_local import add_accounts, found, made, now_ms, stated
+from link.commands.accounts_local import add_accounts, found, made, stated
 from link.commands.io import print_answer
 from link.config import load
 from link.rows import AccountRow
 from link.sealing import WORD
+from link.server.clock import SYSTEM_CLOCK
 from link.store import open_store
-from link.store.errors import StoreError
 from record.kit.verbs import Stop
 from record.link.keys import fingerprint, write_pair, write_word
 
@@ -67,7 +68,7 @@ def declare_init(parser: argparse.ArgumentParser) -> None:
 
 def init(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
-    people, at_ms = stated(options), now_ms()
+    people, at_ms = stated(options), SYSTEM_CLOCK.now_ms()
     rows = made(options, people, at_ms)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def init(options: argparse.Namespace) -> int:
             next_port=options.port + 1,
         )
         _write(folder / "link.toml", text)
-        store = load(folder / "link.toml").store
+        store = load(folder / "link.toml").server.store
     except OSError as error:
         raise Stop(f"{error.filename or folder}: {error.strerror}", os.EX_CANTCREAT) from None
     except ValueError as error:
@@ -98,21 +99,14 @@ def init(options: argparse.Namespace) -> int:
         "then two people acknowledge the first accounts: underfelt accounts acknowledge"
     )
     row = {"config": str(folder / "link.toml"), "accounts": people, "fingerprint": mark}
-    print_answer(options, row, said)
-    return os.EX_OK
+    return print_answer(options, row, said)
 
 
 def _make_store(where: str, rows: list[AccountRow], at_ms: int) -> None:
     """The first order of record says who was given the first accounts."""
-    try:
-        store = open_store(where, create=True)
-        try:
-            store.migrate(at_ms=at_ms)
-            found(store, rows, "first set-up", at_ms, first=True)
-        finally:
-            store.close()
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
+    with closing(open_store(where, create=True)) as store:
+        store.migrate(at_ms=at_ms)
+        found(store, rows, "first set-up", at_ms, first=True)
 
 
 def _write(path: Path, text: str) -> None:

@@ -47,9 +47,9 @@ def install(options: argparse.Namespace) -> int:
     owner, group = _owner(root)
     site, state = root / SITE, root / STATE
     moves = {source / name: site / name for name in (*KEYS, "link.pub")}
-    stored = Path(config.store.removeprefix("sqlite:"))
-    if not config.store.startswith("postgres"):
-        _closed(config.store)
+    stored = Path(config.server.store.removeprefix("sqlite:"))
+    if not config.server.store.startswith("postgres"):
+        _closed(config.server.store)
         moves[stored] = state / "link.db"
     target = site / "link.toml"
     for path in (target, *moves.values()):
@@ -76,8 +76,7 @@ def install(options: argparse.Namespace) -> int:
         f"{target}, keys beside it, store in {state} for {USER}\n"
         "systemctl enable --now underfelt-link"
     )
-    print_answer(options, {"config": str(target), "state": str(state), "user": USER}, said)
-    return os.EX_OK
+    return print_answer(options, {"config": str(target), "state": str(state), "user": USER}, said)
 
 
 def _placed(line: re.Match[str]) -> str:

@@ -18,9 +18,9 @@ from link.commands.io import (
     listed,
     ordered,
     print_answer,
-    rows_of,
     table_text,
 )
+from link.server.replies import AlarmsReply, JournalsReply, ListedJournal
 from record.kit.verbs import Stop, Verb
 from record.kit.words import counted
 
@@ -31,10 +31,9 @@ _LATEST: Final = 100
 
 
 def _journals(options: argparse.Namespace) -> int:
-    rows = rows_of(control_of(options), "journals")
-    cells = [(r["journal"], r["table"], r["state"], r["n"], r["why"]) for r in rows]
-    print_answer(options, {"journals": rows}, table_text(_HEAD, cells))
-    return os.EX_OK
+    rows = _listed(options)
+    cells = [(row.journal, row.table, row.state, row.n, row.why) for row in rows]
+    return print_answer(options, {"journals": rows}, table_text(_HEAD, cells))
 
 
 def _declare_alarms(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +44,11 @@ def _declare_alarms(parser: argparse.ArgumentParser) -> None:
 
 
 def _alarms(options: argparse.Namespace) -> int:
-    found = (row for page in listed(control_of(options), "alarms") for row in page["alarms"])
+    pages = listed(control_of(options), "alarms", AlarmsReply)
+    found = (row for page in pages for row in page.alarms)
     rows = list(found if options.all else islice(found, _LATEST))
-    cells = [(_time(r["at_ms"]), r["code"], r["table"], r["text"]) for r in rows]
-    print_answer(options, {"alarms": rows}, table_text(_ALARM_HEAD, cells))
-    return os.EX_OK
+    cells = [(_time(row.at_ms), row.code, row.table, row.text) for row in rows]
+    return print_answer(options, {"alarms": rows}, table_text(_ALARM_HEAD, cells))
 
 
 def _time(at_ms: int) -> str:
@@ -87,11 +86,16 @@ def _declare_resume(parser: argparse.ArgumentParser) -> None:
     _declare_why(parser)
 
 
-def _found(options: argparse.Namespace) -> dict[str, Any]:
+def _listed(options: argparse.Namespace, prefix: str = "") -> list[ListedJournal]:
+    pages = listed(control_of(options), "journals", JournalsReply, prefix=prefix)
+    return [row for page in pages for row in page.journals]
+
+
+def _found(options: argparse.Namespace) -> ListedJournal:
     """The journal that is meant; never one of several."""
     prefix = options.journal
     can_be = set(prefix) <= _DIGITS and len(prefix) <= 32
-    found = rows_of(control_of(options), "journals", prefix=prefix) if can_be else []
+    found = _listed(options, prefix) if can_be else []
     if len(found) != 1:
         what = (
             f"{counted(len(found), 'journal')} begin like this"
@@ -104,8 +108,7 @@ def _found(options: argparse.Namespace) -> dict[str, Any]:
 
 def _done(options: argparse.Namespace, order: dict[str, Any], said: str) -> int:
     answer = ordered(options, order)
-    print_answer(options, {**answer, **order}, said)
-    return os.EX_OK
+    return print_answer(options, {**answer, **order}, said)
 
 
 def _accept(options: argparse.Namespace) -> int:
@@ -114,18 +117,17 @@ def _accept(options: argparse.Namespace) -> int:
         raise Stop(
             "accept: expected one --by; the second person accepts after the first", os.EX_USAGE
         )
-    journal = _found(options)["journal"]
+    journal = _found(options).journal
     order = {"what": "accept", "journal": journal}
     answer = ordered(options, order | ({"note": options.note} if options.note else {}))
-    state = _found(options)["state"]
+    state = _found(options).state
     more = "" if state == "active" else "; another person with another role must accept it too"
     said = f"{journal}: accepted by {options.by[0]}{more}"
-    print_answer(options, {**answer, "journal": journal, "state": state}, said)
-    return os.EX_OK
+    return print_answer(options, {**answer, "journal": journal, "state": state}, said)
 
 
 def _resume(options: argparse.Namespace) -> int:
-    journal = _found(options)["journal"]
+    journal = _found(options).journal
     order = {"what": "resume", "journal": journal, "why": options.why}
     if options.skip:
         order |= {"skip": options.skip, "skip_hash": options.skip_hash}
@@ -133,7 +135,7 @@ def _resume(options: argparse.Namespace) -> int:
 
 
 def _retire(options: argparse.Namespace) -> int:
-    journal = _found(options)["journal"]
+    journal = _found(options).journal
     order = {"what": "retire", "journal": journal, "why": options.why}
     said = f"{journal}: retired; nothing more is taken from it. At the table: underfelt retire"
     return _done(options, order, said)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import secrets
-import time
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from nacl.signing import SigningKey
 
@@ -22,13 +22,15 @@ from link.ledger.orders import Person, Restore
 from link.ledger.state import Sign
 from link.registry import Stamp
 from link.rows import AccountRow, Group, Saved
-from link.server.orders import for_the_record
-from link.server.staff_orders import Register, adoption
+from link.server.clock import SYSTEM_CLOCK
+from link.server.replies import BackedUp
+from link.server.staff_chain import StaffChain, adoption
+from link.server.staff_orders import for_the_record
 from link.store import open_store
 from link.store.backup import restore as restore_store
 from link.store.backup import verify_backup
-from link.store.base import SqlStore
-from link.store.contract import Store
+from link.store.base import Store
+from link.store.contract import Manifest
 from link.store.errors import StoreError
 from record.kit.arguments import add_config
 from record.kit.places import LINK
@@ -53,30 +55,25 @@ def declare_check(parser: argparse.ArgumentParser) -> None:
 def check(options: argparse.Namespace) -> int:
     """The server must not be running on a SQLite store: it keeps the file to itself."""
     config = load_config(options.config)
-    store = _opened(config.store)
     try:
-        counts = asdict(store.check())
-        register = Register().read(store.staff()).compare(store.load().accounts)
-        register.search(store.events(table=""), store.steps())
-        if options.history:
-            check_history(history_of(store))
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
+        with closing(open_store(config.server.store)) as store:
+            counts = asdict(store.check()) | {"sums": store.check_sums()}
+            register = StaffChain().read(store.staff()).compare(store.load().accounts)
+            register.search(store.events(table=""), store.steps())
+            if options.history:
+                check_history(history_of(store))
     except LedgerBroken as error:
         raise Stop(
-            f"{config.store}: {error}; keep the store, call the auditor", os.EX_DATAERR
+            f"{config.server.store}: {error}; keep the store, call the auditor", os.EX_DATAERR
         ) from None
-    finally:
-        store.close()
     if register.findings:
-        lines = [f"{config.store}: {text} (E-ACT-013)" for text in register.findings]
+        lines = [f"{config.server.store}: {text} (E-ACT-013)" for text in register.findings]
         raise Stop("\n".join(lines), os.EX_DATAERR)
     counts |= {"staff_orders": register.number, "staff_head": register.head}
     heads = ("chain", "staff_head")
     listed = ", ".join(f"{value} {name}" for name, value in counts.items() if name not in heads)
     said = f"sound: {listed}\nchain {counts['chain']}"
-    print_answer(options, counts, f"{said}\nstaff orders {register.number}:{register.head}")
-    return os.EX_OK
+    return print_answer(options, counts, f"{said}\nstaff orders {register.number}:{register.head}")
 
 
 def history_of(store: Store) -> History:
@@ -104,15 +101,14 @@ def backup(options: argparse.Namespace) -> int:
     path = Path(options.file).absolute()
     request = {"verb": "backup", "path": str(path)}
     try:
-        manifest: dict[str, Any] = asked(config.control, request, LONG_S)["manifest"]
+        manifest = asked(config.server.control, request, BackedUp, LONG_S).manifest
         _verified(path)
     except Stop as stop:
         if stop.code != os.EX_UNAVAILABLE:
             raise
-        manifest = _backup_alone(config.store, path)  # nobody is running it
-    said = f"{path}: {counted(manifest['bytes'], 'byte')}, event {manifest['last_event']}"
-    print_answer(options, manifest, f"{said}\nsha256 {manifest['sha256']}")
-    return os.EX_OK
+        manifest = _backup_alone(config.server.store, path)  # nobody is running it
+    said = f"{path}: {counted(manifest.bytes, 'byte')}, event {manifest.last_event}"
+    return print_answer(options, asdict(manifest), f"{said}\nsha256 {manifest.sha256}")
 
 
 def _verified(path: Path) -> None:
@@ -126,14 +122,9 @@ def _verified(path: Path) -> None:
         raise Stop(said, os.EX_NOPERM) from None
 
 
-def _backup_alone(where: str, path: Path) -> dict[str, Any]:
-    store = _opened(where)
-    try:
-        return asdict(store.backup(path, at_ms=_now_ms()))
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
-    finally:
-        store.close()
+def _backup_alone(where: str, path: Path) -> Manifest:
+    with closing(open_store(where)) as store:
+        return store.backup(path, at_ms=SYSTEM_CLOCK.now_ms())
 
 
 def declare_restore(parser: argparse.ArgumentParser) -> None:
@@ -151,24 +142,19 @@ def restore(options: argparse.Namespace) -> int:
     def explain(saved: Saved, epoch: int) -> Group:
         return _explained(saved, epoch, list(zip(options.by, words, strict=True)), options.why)
 
-    store = _opened(config.store, create=True)
     try:
-        store.migrate(at_ms=_now_ms())
-        manifest = restore_store(store, Path(options.file), explain=explain)
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
+        with closing(open_store(config.server.store, create=True)) as store:
+            store.migrate(at_ms=SYSTEM_CLOCK.now_ms())
+            manifest = restore_store(store, Path(options.file), explain=explain)
     except PoolError as error:
         raise Stop(str(error), os.EX_NOPERM) from None
-    finally:
-        store.close()
-    said = f"{config.store}: restored, event {manifest.last_event}; start the server"
-    print_answer(options, asdict(manifest), said)
-    return os.EX_OK
+    said = f"{config.server.store}: restored, event {manifest.last_event}; start the server"
+    return print_answer(options, asdict(manifest), said)
 
 
 def _explained(saved: Saved, epoch: int, given: list[tuple[str, str]], why: str) -> Group:
     """The order of two people of the backup's accounts. Who had no key yet gets it first."""
-    ledger, at_ms = Ledger((), saved), _now_ms()
+    ledger, at_ms = Ledger((), saved), SYSTEM_CLOCK.now_ms()
     known = {account.name: account for account in saved.accounts}
     people, keys, adopted = list[AccountRow](), list[SigningKey](), dict[str, AccountRow]()
     for name, password in given:
@@ -200,16 +186,3 @@ def _explained(saved: Saved, epoch: int, given: list[tuple[str, str]], why: str)
 
 def _sign_with(keys: list[SigningKey]) -> Sign:
     return lambda text: tuple(secret.sign(text).signature.hex() for secret in keys)
-
-
-def _opened(where: str, *, create: bool = False) -> SqlStore:
-    try:
-        return open_store(where, create=create)
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
-    except OSError as error:
-        raise Stop(f"{where}: {error.strerror}", os.EX_DATAERR) from None
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

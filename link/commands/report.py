@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -14,19 +13,20 @@ from typing import Final
 
 from link.commands.io import command, load_config
 from link.commands.report_source import opened
-from link.config import LinkConfig
+from link.config import LinkConfig, ReportOptions
 from link.reports.day import day_report
 from link.reports.days import GamingDays
-from link.reports.desk import Desk
 from link.reports.export import report_csv, report_json
 from link.reports.hits import hits_report
 from link.reports.model import DIFFERENCE, UNREADABLE, Report, ReportError
 from link.reports.page import report_html
 from link.reports.par import Sheet, par_report, read_sheet
+from link.reports.past import ReportInputs
 from link.reports.pool import pool_report
 from link.reports.reconcile import JournalFolder, reconcile_report
 from link.reports.table import fold_tables, table_report
 from link.reports.text import report_text
+from link.server.clock import SYSTEM_CLOCK
 from record.journal.errors import JournalError
 from record.journal.reader import JournalReader
 from record.kit.arguments import add_config
@@ -38,7 +38,7 @@ from record.link.codec import WireError
 from record.link.messages import Event
 from record.link.outbox import OUTBOX, event_of
 
-Make = Callable[[argparse.Namespace, Desk], Report]
+Make = Callable[[argparse.Namespace, ReportInputs], Report]
 
 
 def _declare(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def _report(options: argparse.Namespace, make: Make) -> Report:
     config = _place(options)
     days = _days(options, config)
     with opened(config, options.socket, options.backup) as source:
-        return make(options, Desk.of(source, days, *_span(options, days)))
+        return make(options, ReportInputs.of(source, days, *_span(options, days)))
 
 
 def _place(options: argparse.Namespace) -> LinkConfig | None:
@@ -90,13 +90,14 @@ def _place(options: argparse.Namespace) -> LinkConfig | None:
 
 
 def _days(options: argparse.Namespace, config: LinkConfig | None) -> GamingDays:
-    zone = options.time_zone or (config.reports["time_zone"] if config else "UTC")
-    start = options.day_start or (config.reports["day_start"] if config else "06:00")
-    return GamingDays.of(zone, start)
+    reports = config.reports if config else ReportOptions()
+    return GamingDays.of(
+        options.time_zone or reports.time_zone, options.day_start or reports.day_start
+    )
 
 
 def _span(options: argparse.Namespace, days: GamingDays) -> tuple[date, date]:
-    first = days.parse(options.first) if options.first else days.day_of(time.time_ns() // 10**6)
+    first = days.parse(options.first) if options.first else days.day_of(SYSTEM_CLOCK.now_ms())
     last = days.parse(options.last) if options.last else first
     if last < first:
         raise ReportError("E-RPT-002", f"--to {last} is before --from {first}")
@@ -131,18 +132,18 @@ def _write(options: argparse.Namespace, report: Report) -> int:
     return TROUBLE if report.findings else os.EX_OK
 
 
-def _pool(options: argparse.Namespace, desk: Desk) -> Report:
-    known = sorted({pool for pool, _ in desk.past.levels})
+def _pool(options: argparse.Namespace, inputs: ReportInputs) -> Report:
+    known = sorted({pool for pool, _ in inputs.past.levels})
     if options.pool is not None and options.pool not in known:
         said = f'no pool "{options.pool}"; expected one of {", ".join(known)}'
         raise ReportError("E-RPT-004", said)
-    return pool_report(desk, options.pool)
+    return pool_report(inputs, options.pool)
 
 
-def _hits(options: argparse.Namespace, desk: Desk) -> Report:
-    if options.award is not None and all(row.award != options.award for row in desk.mark.awards):
+def _hits(options: argparse.Namespace, inputs: ReportInputs) -> Report:
+    if options.award is not None and all(row.award != options.award for row in inputs.mark.awards):
         raise ReportError("E-RPT-004", f'no award "{options.award}"')
-    return hits_report(desk, options.award)
+    return hits_report(inputs, options.award)
 
 
 def _declare_table(parser: argparse.ArgumentParser) -> None:
@@ -172,24 +173,25 @@ def _declare_par(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _table(options: argparse.Namespace, desk: Desk) -> Report:
-    folded = fold_tables(desk)
+def _table(options: argparse.Namespace, inputs: ReportInputs) -> Report:
+    folded = fold_tables(inputs)
     if options.table is not None:
         folded = {key: sums for key, sums in folded.items() if key[0] == options.table}
-    report = table_report(desk, options.table, folded)
-    report.add(par_report(desk, folded, _sheets(options), _one_in(options)))
+    report = table_report(inputs, options.table, folded)
+    report.add(par_report(inputs, folded, _sheets(options), _one_in(options)))
     return report
 
 
-def _day(options: argparse.Namespace, desk: Desk) -> Report:
+def _day(options: argparse.Namespace, inputs: ReportInputs) -> Report:
     full = options.full or options.json or options.csv  # a program picks what it needs
-    return day_report(desk, _sheets(options), _one_in(options), full=full)
+    return day_report(inputs, _sheets(options), _one_in(options), full=full)
 
 
 def _one_in(options: argparse.Namespace) -> int:
     stated = options.alarm_one_in
     if stated is None:
-        stated = load_config(options.config).reports["alarm_one_in"] if options.config else 10_000
+        config = _place(options)
+        stated = (config.reports if config else ReportOptions()).alarm_one_in
     if stated < 10:
         raise Stop(f"--alarm-one-in: {stated}; expected 10 or more", os.EX_USAGE)
     return int(stated)

@@ -8,19 +8,23 @@ file it is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
-from link.commands.io import asked
+from link.commands.io import asked, listed
 from link.config import LinkConfig
 from link.reports.source import Mark, Source
-from link.rows import AlarmRow, AwardRow, AwardStep, BalanceRow, Entry, EventRow, LevelRow
+from link.rows import AlarmRow, AwardRow, AwardStep, Entry, EventRow
+from link.server.replies import AlarmsPage, AwardsReply, EntriesPage, EventsPage, MarkReply
 from link.store import open_store
-from link.store.contract import INT64_MAX, Span, Store
-from link.store.errors import StoreError
+from link.store.base import Store
+from link.store.contract import INT64_MAX, Span
 from record.kit.verbs import Stop
+
+LONG_S: Final = 60.0
+P = TypeVar("P", EventsPage, EntriesPage, AlarmsPage)
 
 
 class StoreSource:
@@ -74,28 +78,23 @@ class ControlSource:
 
     def __init__(self, control: Path) -> None:
         self._control = control
-        found = asked(control, {"verb": "rows", "kind": "mark"})
+        found = asked(control, {"verb": "rows", "kind": "mark"}, MarkReply)
         self._steps: list[AwardStep] = []
         self._mark = Mark(
-            found["last_event"],
-            tuple(BalanceRow(**row) for row in found["balances"]),
-            tuple(LevelRow(**_bytes(row)) for row in found["levels"]),
-            tuple(self._awards(found["last_event"], found["open_awards"])),
+            found.last_event,
+            tuple(found.balances),
+            tuple(level.row() for level in found.levels),
+            tuple(self._awards(found.last_event, found.open_awards)),
         )
 
-    def _awards(self, last_event: int, still_open: list[dict[str, Any]]) -> list[AwardRow]:
+    def _awards(self, last_event: int, still_open: list[AwardRow]) -> list[AwardRow]:
         """As they were at the mark: the open ones came with it, no other changes any more."""
-        as_of = {row["award"]: row for row in still_open}
-        awards, cursor = list[AwardRow](), ""
-        while True:
-            page = asked(self._control, {"verb": "awards", "cursor": cursor}, 60.0)
-            rows = (as_of.get(row["award"], row) for row in page["awards"])
-            awards += [AwardRow(**row) for row in rows if row["event"] <= last_event]
-            steps = (AwardStep(**row) for row in page["steps"])
-            self._steps += [step for step in steps if step.event <= last_event]
-            cursor = page["next"]
-            if not cursor:
-                break
+        as_of = {award.award: award for award in still_open}
+        awards = list[AwardRow]()
+        for page in listed(self._control, "awards", AwardsReply, LONG_S):
+            known = (as_of.get(award.award, award) for award in page.awards)
+            awards += [award for award in known if award.event <= last_event]
+            self._steps += [step for step in page.steps if step.event <= last_event]
         self._steps.sort(key=lambda step: (step.event, step.award, step.step))
         return awards[::-1]
 
@@ -110,36 +109,34 @@ class ControlSource:
         self, after: int = 0, *, from_ms: int = 0, journal: str | None = None
     ) -> Iterator[EventRow]:
         wanted = {"kind": "events", "from_ms": from_ms, "journal": journal}
-        for row in self._pages(wanted, after):
-            if row["id"] > self._mark.last_event:
-                return
-            yield EventRow(**{**row, "body": row["body"].encode()})
+        for page in self._pages(wanted, EventsPage, after):
+            for text in page.rows:
+                if text.id > self._mark.last_event:
+                    return
+                yield text.row()
 
     def entries(self, pool: str | None = None) -> Iterator[Entry]:
-        for row in self._pages({"kind": "entries", "pool": pool}):
-            if row["through"] > self._mark.last_event:
-                return
-            yield Entry(**row)
+        for page in self._pages({"kind": "entries", "pool": pool}, EntriesPage):
+            for entry in page.rows:
+                if entry.through > self._mark.last_event:
+                    return
+                yield entry
 
     def steps(self) -> Iterator[AwardStep]:
         return iter(self._steps)
 
     def alarms(self, from_ms: int, to_ms: int) -> Iterator[AlarmRow]:
         wanted = {"kind": "alarms", "from_ms": from_ms, "to_ms": min(to_ms, INT64_MAX)}
-        return (AlarmRow(**row) for row in self._pages(wanted))
+        return (alarm for page in self._pages(wanted, AlarmsPage) for alarm in page.rows)
 
-    def _pages(self, wanted: dict[str, Any], after: int = 0) -> Iterator[dict[str, Any]]:
+    def _pages(self, wanted: Mapping[str, Any], kind: type[P], after: int = 0) -> Iterator[P]:
         while True:
-            page = asked(self._control, {"verb": "rows", **wanted, "after": after}, 60.0)
-            yield from page["rows"]
-            after = page["next"]
+            request = {"verb": "rows", **wanted, "after": after}
+            page = asked(self._control, request, kind, LONG_S)
+            yield page
+            after = page.next
             if not after:
                 return
-
-
-def _bytes(row: dict[str, Any]) -> dict[str, Any]:
-    texts = ("parameters", "next_parameters", "state")
-    return {k: v.encode() if k in texts else v for k, v in row.items()}
 
 
 @contextmanager
@@ -148,10 +145,10 @@ def opened(config: LinkConfig | None, socket: str | None, backup: str | None) ->
     if backup is not None:
         from link.store.sqlite import SqliteStore
 
-        with _closing(lambda: SqliteStore(Path(backup), read_only=True)) as store:
+        with closing(SqliteStore(Path(backup), read_only=True)) as store:
             yield StoreSource(store)
         return
-    control = Path(socket) if socket else config.control if config else None
+    control = Path(socket) if socket else config.server.control if config else None
     assert control is not None
     try:
         running: ControlSource | None = ControlSource(control)
@@ -163,21 +160,5 @@ def opened(config: LinkConfig | None, socket: str | None, backup: str | None) ->
         yield running
         return
     assert config is not None
-    with _closing(lambda: open_store(config.store)) as store:
+    with closing(open_store(config.server.store)) as store:
         yield StoreSource(store)
-
-
-@contextmanager
-def _closing(make: Any) -> Iterator[Store]:
-    try:
-        store: Store = make()
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code) from None
-    except OSError as error:
-        raise Stop(f"{error.filename or 'store'}: {error.strerror}", os.EX_NOINPUT) from None
-    try:
-        yield store
-    except StoreError as error:
-        raise Stop(str(error), error.exit_code or os.EX_DATAERR) from None
-    finally:
-        store.close()

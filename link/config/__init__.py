@@ -1,5 +1,14 @@
-"""The server's file, ``link.toml``: read whole, checked whole, every problem told at once."""
+"""The server's file, ``link.toml``: read and checked as a whole; all problems are reported."""
 
 from link.config.file import LinkConfig, load
+from link.config.options import DoorOptions, HttpOptions, Limits, ReportOptions, ServerOptions
 
-__all__ = ["LinkConfig", "load"]
+__all__ = [
+    "DoorOptions",
+    "HttpOptions",
+    "Limits",
+    "LinkConfig",
+    "ReportOptions",
+    "ServerOptions",
+    "load",
+]

@@ -1,9 +1,8 @@
-"""Reading ``link.toml``: unknown keys refuse, all problems are listed at once."""
+"""Reading ``link.toml``: unknown keys are refused, and all problems are listed at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +14,17 @@ from record.kit.config import ConfigError, Problem, read_toml, unknown
 from record.kit.words import shown
 
 
-@dataclass(frozen=True, slots=True)
-class DoorOptions:
-    tables: str
-    signs: str
-    secret_key: str
-    """A path as text, or ``credential:NAME``."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkConfig:
-    """Paths are made whole; secrets are still where they are."""
+    """Paths are absolute; secrets are still in their files."""
 
-    path: Path
-    name: str
-    store: str
-    """As ``open_store`` takes it."""
-    require_synchronous_standby: bool
-    store_wait_ms: int
-    control: Path
-    sealing_key: str
-    beat_ms: int
-    lease_ms: int
-    publish_ms: int
-    rebind_ms: int
-    check_recent: int | None
-    doors: tuple[DoorOptions, ...]
-    limits: Mapping[str, int]
-    http: tuple[str, int] | None
-    pools: tuple[Pool, ...]
-    reports: Mapping[str, Any]
-    """``time_zone``, ``day_start``, ``currency``, ``alarm_one_in``."""
+    path: Path = Path("link.toml")
+    server: o.ServerOptions
+    doors: tuple[o.DoorOptions, ...] = ()
+    limits: o.Limits = field(default_factory=o.Limits)
+    http: o.HttpOptions = field(default_factory=o.HttpOptions)
+    reports: o.ReportOptions = field(default_factory=o.ReportOptions)
+    pools: tuple[Pool, ...] = ()
 
 
 def load(path: Path) -> LinkConfig:
@@ -57,85 +36,74 @@ def load(path: Path) -> LinkConfig:
         for key, value in document.items()
         if key not in o.TOP_LEVEL
     ]
-    found = {
-        section: _section(section, document.get(section, {}), spec, problems)
-        for section, spec in o.SECTIONS.items()
-    }
+    server = _section("server", document.get("server", {}), o.ServerOptions, problems)
+    limits = _section("limits", document.get("limits", {}), o.Limits, problems)
+    http = _section("http", document.get("http", {}), o.HttpOptions, problems)
+    reports = _section("reports", document.get("reports", {}), o.ReportOptions, problems)
     doors = _doors(document.get("door"), problems)
     pools = _pools(path, document.get("pools", {}), folder, problems)
-    if found["server"].get("require_synchronous_standby") and str(
-        found["server"]["store"]
-    ).startswith("sqlite:"):
+    if server and server.require_synchronous_standby and server.store.startswith("sqlite:"):
         said = "true: expected a PostgreSQL store; SQLite has no standby"
         problems.append(Problem("E-LNK-052", "server.require_synchronous_standby", said))
-    if problems:
+    if problems or not (server and limits and http and reports):
         raise ConfigError(path, problems)
-    server, http = found["server"], found["http"]
     return LinkConfig(
         path=path,
-        name=server["name"],
-        store=_store(folder, server["store"]),
-        require_synchronous_standby=server["require_synchronous_standby"],
-        store_wait_ms=server["store_wait_ms"],
-        control=folder / server["control"],
-        sealing_key=_secret(folder, server["sealing_key"]),
-        beat_ms=server["beat_ms"],
-        lease_ms=server["lease_ms"],
-        publish_ms=server["publish_ms"],
-        rebind_ms=server["rebind_ms"],
-        check_recent=server["check_recent"] or None,
-        doors=tuple(
-            DoorOptions(door["tables"], door["signs"], _secret(folder, door["secret_key"]))
-            for door in doors
+        server=replace(
+            server,
+            store=_store(folder, server.store),
+            control=folder / server.control,
+            sealing_key=_secret(folder, server.sealing_key),
         ),
-        limits=found["limits"],
-        http=(http["address"], http["port"]) if http["on"] else None,
+        doors=tuple(replace(door, secret_key=_secret(folder, door.secret_key)) for door in doors),
+        limits=limits,
+        http=http,
+        reports=reports,
         pools=pools,
-        reports=found["reports"],
     )
 
 
-def _section(
-    where: str, table: object, spec: Mapping[str, o.Option], problems: list[Problem]
-) -> dict[str, Any]:
+def _section(where: str, table: object, kind: type[o.S], problems: list[Problem]) -> o.S | None:
+    """None if there are problems."""
     if not isinstance(table, dict):
         problems.append(Problem("E-LNK-052", where, f"{shown(table)}: expected a table"))
-        return {}
-    problems += [
-        unknown("E-LNK-051", f"{where}.{key}", value, spec)
+        return None
+    known = o.names(kind)
+    found = [
+        unknown("E-LNK-051", f"{where}.{key}", value, known)
         for key, value in table.items()
-        if key not in spec
+        if key not in known
     ]
     values: dict[str, Any] = {}
-    for name, option in spec.items():
-        key = f"{where}.{name}"
-        if name not in table:
-            if option.default is o.MUST:
-                problems.append(Problem("E-LNK-053", key, f"missing: {option.text}"))
-            values[name] = option.default
-            continue
-        try:
-            values[name] = option.convert(table[name])
-        except o.Bad as bad:
-            problems.append(Problem("E-LNK-052", key, f"{shown(table[name])}: {bad}"))
-    return values
+    for stated in fields(kind):
+        key, option = f"{where}.{stated.name}", o.option_of(stated)
+        if stated.name in table:
+            value = table[stated.name]
+            try:
+                values[stated.name] = option.convert(value)
+            except o.Bad as bad:
+                found.append(Problem("E-LNK-052", key, f"{shown(value)}: {bad}"))
+        elif stated.default is MISSING:
+            found.append(Problem("E-LNK-053", key, f"missing: {option.text}"))
+    problems += found
+    return None if found else kind(**values)
 
 
-def _doors(tables: object, problems: list[Problem]) -> list[dict[str, Any]]:
+def _doors(tables: object, problems: list[Problem]) -> list[o.DoorOptions]:
     if not isinstance(tables, list) or not 1 <= len(tables) <= o.MOST_DOORS:
         said = "missing" if tables is None else shown(tables)
         text = f"{said}: expected 1 to {o.MOST_DOORS} [[door]], one for each key of the server"
         problems.append(Problem("E-LNK-053", "door", text))
         return []
-    found = [_section(f"door[{n}]", door, o.DOOR, problems) for n, door in enumerate(tables)]
-    used = [door.get(name) for door in found for name in ("tables", "signs") if door.get(name)]
-    for endpoint in sorted({str(e) for e in used if used.count(e) > 1 and not _any_port(e)}):
+    found = [
+        door
+        for n, table in enumerate(tables)
+        if (door := _section(f"door[{n}]", table, o.DoorOptions, problems)) is not None
+    ]
+    used = [endpoint for door in found for endpoint in (door.tables, door.signs) if endpoint]
+    for endpoint in sorted({e for e in used if used.count(e) > 1 and not e.endswith(":*")}):
         problems.append(Problem("E-LNK-052", "door", f"{shown(endpoint)}: stated twice"))
     return found
-
-
-def _any_port(endpoint: object) -> bool:
-    return str(endpoint).endswith(":*")
 
 
 def _pools(path: Path, stated: object, folder: Path, problems: list[Problem]) -> tuple[Pool, ...]:

@@ -1,16 +1,22 @@
-"""Every option of the server besides its pools, once: kind, default, meaning."""
+"""Every option of the server besides its pools, once: name, kind, default, meaning.
+
+Each section of ``link.toml`` is a dataclass, so that a program can be given the same settings
+without a file.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 Convert = Callable[[object], Any]
 MUST: Final = object()
 """No default: the operator states it."""
+_KEY: Final = "option"
 
 
 class Bad(ValueError):
@@ -20,8 +26,20 @@ class Bad(ValueError):
 @dataclass(frozen=True, slots=True)
 class Option:
     convert: Convert
-    default: Any
     text: str
+
+
+def option(convert: Convert, default: Any, text: str) -> Any:
+    """A field of a section."""
+    metadata = {_KEY: Option(convert, text)}
+    return (
+        field(metadata=metadata) if default is MUST else field(default=default, metadata=metadata)
+    )
+
+
+def option_of(stated: Field[Any]) -> Option:
+    found: Option = stated.metadata[_KEY]
+    return found
 
 
 def between(least: int, most: int) -> Convert:
@@ -49,6 +67,10 @@ def a_path(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise Bad("expected the path of a file, as text")
     return value
+
+
+def a_place(value: object) -> Path:
+    return Path(a_path(value))
 
 
 def a_secret(value: object) -> str:
@@ -108,58 +130,94 @@ def a_currency(value: object) -> str:
     return value
 
 
-SERVER: Final[dict[str, Option]] = {
-    "name": Option(a_name, MUST, "this server's own name; no other server has it"),
-    "store": Option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."'),
-    "require_synchronous_standby": Option(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """``[server]``"""
+
+    name: str = option(a_name, MUST, "this server's own name; no other server has it")
+    store: str = option(a_store, "sqlite:link.db", '"sqlite:PATH", or "postgresql://..."')
+    """Once loaded, as ``open_store`` takes it."""
+    require_synchronous_standby: bool = option(
         flag, False, "refuse a PostgreSQL whose commits wait for no standby"
-    ),
-    "store_wait_ms": Option(
+    )
+    store_wait_ms: int = option(
         between(100, 3_000), 2_000, "longest wait for PostgreSQL and its standby"
-    ),
-    "control": Option(a_path, "control.sock", "socket of status, orders and backup"),
-    "sealing_key": Option(
+    )
+    control: Path = option(a_place, Path("control.sock"), "socket of status, orders and backup")
+    sealing_key: str = option(
         a_secret_or_nothing, "", "seals the hidden amounts of mystery levels; needed with one"
-    ),
-    "beat_ms": Option(between(100, 60_000), 1_000, "interval of heartbeats"),
-    "lease_ms": Option(
-        between(500, 60_000), 5_000, "another server may lead so long after this one's last word"
-    ),
-    "publish_ms": Option(between(10, 60_000), 100, "between two publications of meters at least"),
-    "rebind_ms": Option(
-        between(0, 60_000), 30_000, "connections of a revoked key are cut so much later at most"
-    ),
-    "check_recent": Option(
+    )
+    """A path as text, or ``credential:NAME``."""
+    beat_ms: int = option(between(100, 60_000), 1_000, "interval of heartbeats")
+    lease_ms: int = option(
+        between(500, 60_000), 5_000, "another server may lead this long after this one's last sign"
+    )
+    publish_ms: int = option(between(10, 60_000), 100, "shortest time between two publications")
+    rebind_ms: int = option(
+        between(0, 60_000), 30_000, "connections of a revoked key are cut after this at the latest"
+    )
+    check_recent: int = option(
         between(0, 2**31), 0, "events whose chain is checked at a start; 0 for all of them"
-    ),
-}
-DOOR: Final[dict[str, Option]] = {
-    "tables": Option(an_endpoint, MUST, "where tables connect"),
-    "signs": Option(an_endpoint_or_nothing, "", "where meters are published; empty for nowhere"),
-    "secret_key": Option(a_secret, MUST, 'a file of mode 0400, or "credential:NAME"'),
-}
-LIMITS: Final[dict[str, Option]] = {
-    "group_most": Option(between(1, 10_000), 512, "messages in one group"),
-    "handshake_ms": Option(between(100, 10_000), 10_000, "a handshake takes no longer"),
-    "backlog": Option(between(1, 65_535), 1_024, "connections waiting for their handshake"),
-    "receive_messages": Option(between(1, 10_000), 64, "of one connection, waiting to be read"),
-    "send_messages": Option(between(10, 100_000), 1_000, "answers waiting for one connection"),
-}
-HTTP: Final[dict[str, Option]] = {
-    "on": Option(flag, False, "serve metrics and health over HTTP"),
-    "address": Option(an_address, "127.0.0.1", "where HTTP listens"),
-    "port": Option(between(1, 65_535), 9_632, "port of HTTP"),
-}
-REPORTS: Final[dict[str, Option]] = {
-    "time_zone": Option(a_zone, "UTC", "the house's own time, such as Asia/Singapore"),
-    "day_start": Option(an_hour, "06:00", "when a gaming day begins, by that time"),
-    "currency": Option(a_currency, "", "stands before the amount of a hand-pay slip: SGD"),
-    "alarm_one_in": Option(
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoorOptions:
+    """``[[door]]``: where to listen under one key of the server."""
+
+    tables: str = option(an_endpoint, MUST, "where tables connect")
+    signs: str = option(an_endpoint_or_nothing, "", "where meters are published; empty for nowhere")
+    secret_key: str = option(a_secret, MUST, 'a file of mode 0400, or "credential:NAME"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """``[limits]``: of one connection, and of one group."""
+
+    group_most: int = option(between(1, 10_000), 512, "messages in one group")
+    handshake_ms: int = option(between(100, 10_000), 10_000, "a handshake takes no longer")
+    backlog: int = option(between(1, 65_535), 1_024, "connections waiting for their handshake")
+    receive_messages: int = option(between(1, 10_000), 64, "of one connection, waiting to be read")
+    send_messages: int = option(
+        between(10, 100_000), 1_000, "answers waiting for one connection; more are dropped"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpOptions:
+    """``[http]``"""
+
+    on: bool = option(flag, False, "serve metrics and health over HTTP")
+    address: str = option(an_address, "127.0.0.1", "where HTTP listens")
+    port: int = option(between(1, 65_535), 9_632, "port of HTTP")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """``[reports]``"""
+
+    time_zone: str = option(a_zone, "UTC", "the house's own time, such as Asia/Singapore")
+    day_start: str = option(an_hour, "06:00", "when a gaming day begins, by that time")
+    currency: str = option(a_currency, "", "printed before the amount of a hand-pay slip: SGD")
+    alarm_one_in: int = option(
         between(10, 10**9),
         10_000,
-        "drift from the par sheet that chance makes once in so many is told",
-    ),
-}
-SECTIONS: Final = {"server": SERVER, "limits": LIMITS, "http": HTTP, "reports": REPORTS}
+        "a drift from the par sheet is reported if chance makes it less than once in this many",
+    )
+
+
+Section = ServerOptions | DoorOptions | Limits | HttpOptions | ReportOptions
+S = TypeVar("S", bound=Section)
+SECTIONS: Final[tuple[type[Section], ...]] = (
+    ServerOptions,
+    DoorOptions,
+    Limits,
+    HttpOptions,
+    ReportOptions,
+)
 TOP_LEVEL: Final = ("server", "door", "limits", "http", "reports", "pools")
 MOST_DOORS: Final = 8
+
+
+def names(section: type[S]) -> list[str]:
+    return [stated.name for stated in fields(section)]

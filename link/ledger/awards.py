@@ -26,6 +26,7 @@ from link.rows import AwardState
 from record.kit.money import dollars
 from record.link.events import Withdrawn
 from record.link.messages import AwardChanged, LockedAward
+from record.link.notes import revalued_note
 
 LEGAL: Final[dict[str, frozenset[str]]] = {
     "": frozenset(("claimed",)),
@@ -194,7 +195,7 @@ def _repay_top_ups(state: State, level: Level, held: Held) -> int:
 
 def _restore(state: State, level: Level, held: Held, source: str, units: int) -> None:
     """``units`` of the jackpot come back from ``source``. If no award is left that made the level
-    begin anew, that beginning is undone too: its seed goes back, its reversals are settled."""
+    begin again, that beginning is undone too: its seed goes back, its reversals are settled."""
     held.restored = True
     state.touch_award(held)
     for reset in level.state.resets:
@@ -277,7 +278,7 @@ def _revalue(state: State, level: Level, gone: Held) -> list[Reply]:
 
 
 def _set_cents(state: State, level: Level, held: Held, cents: int, gone: Held) -> None:
-    note = f"{held.cents} cents before; {gone.award} is {gone.state}"
+    note = revalued_note(held.cents, gone.award, gone.state)
     more = cents - held.cents
     if more > 0:
         there = min(more, to_cents(level.balances[DISPLAY]))

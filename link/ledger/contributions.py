@@ -15,6 +15,7 @@ from link.ledger.state import (
     TableJournal,
     must_fit,
 )
+from link.ledger.sums import WAGERED_CENTS, WAGERS_COUNTED
 from link.ledger.units import to_units
 from record.kit.money import dollars
 from record.kit.words import counted
@@ -61,6 +62,9 @@ def contribute(state: State, journal: TableJournal, body: Contributed) -> list[R
             _check_width(pool, number, len(wagers), total)
     if book is None:
         book = state.new_book(journal, pool.pool, number)
+    sums = state.tally.of(state.at_ms, pool.pool, "", journal.table)
+    sums[WAGERS_COUNTED] += len(wagers)
+    sums[WAGERED_CENTS] += total
     if near:
         return _seat_by_seat(state, journal, book, wagers, total)
     pool.came = came
@@ -177,6 +181,10 @@ def reverse(state: State, journal: TableJournal, body: Reversed) -> list[Reply]:
             level = pool.level(spread.level)
             _take_back(state, level, spread, put, back=(before, wager.cents))
         book.back[wager.seat] = before + wager.cents
+        sums = state.tally.of(state.at_ms, book.pool, "", journal.table)
+        sums[WAGERED_CENTS] -= wager.cents
+        if before + wager.cents == put.cents:
+            sums[WAGERS_COUNTED] -= 1
     _warn(state, journal, book)
     return []
 

@@ -14,14 +14,27 @@ from link.ledger.state import (
     TableJournal,
     must_fit,
 )
+from link.ledger.sums import HANDS, ROUNDS
 from link.ledger.units import money_text, to_units
 from record.link.events import FixedAward, RoundPlayed
+from record.rounds import hands
 
 ENVY_AWARD = "envy"
 
 
 def played(state: State, journal: TableJournal, body: RoundPlayed) -> list[Reply]:
     """Counted in the pool's first level. A later report of the same round takes its place."""
+    replies = _awarded(state, journal, body)
+    if body.round > journal.played:
+        journal.played = body.round
+        pool = state.pool_of.get(journal.table)
+        sums = state.tally.of(state.at_ms, pool.pool if pool else "", "", journal.table)
+        sums[ROUNDS] += 1
+        sums[HANDS] += hands(body.result)
+    return replies
+
+
+def _awarded(state: State, journal: TableJournal, body: RoundPlayed) -> list[Reply]:
     book = journal.rounds.get(body.round)
     if book is None:
         if not body.awards:

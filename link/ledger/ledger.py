@@ -24,11 +24,11 @@ from link.ledger import (
     selections,
 )
 from link.ledger import orders as o
-from link.ledger.carrying import carry_out
 from link.ledger.errors import PoolError
 from link.ledger.level import LevelMeters
 from link.ledger.loading import load
 from link.ledger.mystery import Sealer
+from link.ledger.order_handlers import carry_out
 from link.ledger.orders import CLOCK, CONFIGURATION, SERVER, Given, Order, Person
 from link.ledger.pools import check_change, check_plan, digest
 from link.ledger.state import (
@@ -484,6 +484,7 @@ class Ledger:
             journals={name: state.journals[name].row() for name in state.changed_journals},
             journals_before=state.changed_journals,
             awards={name: held.row() for name, held in state.changed_awards.items()},
+            sums=state.tally.rows(state.events, state.entries),
         )
         for (pool, name), level in state.changed_levels.items():
             for account in level.touched:

@@ -80,7 +80,7 @@ class Accept(OrderBody, frozen=True, tag="accept"):
 
 
 class Resume(OrderBody, frozen=True, tag="resume"):
-    """A halted journal goes on where it stopped; two people. ``skip`` names the event that is kept
+    """A halted journal continues where it stopped; two people. ``skip`` names the event kept
     as evidence and has no effect, by its number and hash."""
 
     journal: JournalId
@@ -147,8 +147,17 @@ class Note(OrderBody, frozen=True, tag="note"):
     text: Annotated[str, msgspec.Meta(max_length=60_000)]
 
 
+class AcknowledgeAlarm(OrderBody, frozen=True, tag="acknowledge alarm"):
+    """Somebody looks after an open alarm, named by the id of the row that opened it. For the
+    record; what is shown of it is the server's (``link.server.alarm_board``)."""
+
+    alarm: Count
+    why: Why
+
+
 class Office(OrderBody, frozen=True, tag="office"):
-    """Accounts or keys were changed: ``text`` is the order's JSON (``link.server.orders``)."""
+    """Accounts or keys were changed: ``text`` is the JSON of the order, of
+    ``link.server.staff_orders``."""
 
     text: Annotated[str, msgspec.Meta(max_length=60_000)]
 
@@ -253,6 +262,7 @@ Order = (
     | Transfer
     | Close
     | Note
+    | AcknowledgeAlarm
     | Office
     | Found
     | Open

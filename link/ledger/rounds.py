@@ -174,6 +174,8 @@ class Memory(Row, omit_defaults=True):
     """The event that people decided to leave without effect."""
     selection: Selection | None = None
     """The last one drawn."""
+    played: int = 0
+    """The last round that was reported; a report of an earlier one corrects it."""
 
 
 _memory: Final = msgspec.json.Decoder(Memory)
@@ -184,11 +186,5 @@ def read_memory(text: bytes) -> Memory:
     return _memory.decode(text) if text else Memory()
 
 
-def write_memory(
-    rounds: dict[int, RoundBook],
-    forgotten: int,
-    skip: int = 0,
-    skip_hash: str = "",
-    selection: Selection | None = None,
-) -> bytes:
-    return _encoder.encode(Memory(list(rounds.values()), forgotten, skip, skip_hash, selection))
+def write_memory(memory: Memory) -> bytes:
+    return _encoder.encode(memory)

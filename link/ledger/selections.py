@@ -2,7 +2,7 @@
 
 A table asks when its bets are locked; the draw is an order of record with its seed, so that it is
 on disk before the commitment, and the commitment leaves before the draw. A table that asks again,
-after whatever interruption, is told the same: nothing is ever drawn a second time.
+after whatever interruption, gets the same answer: nothing is ever drawn a second time.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ from typing import Final
 import msgspec
 
 from link.ledger.errors import LedgerBroken, PoolError
-from link.ledger.level import Level, Sum
+from link.ledger.level import PAID, PENDING, Level, Sum
 from link.ledger.rounds import (
     HELD,
     KEPT,
     Held,
+    Memory,
     Part,
     RoundBook,
     Selection,
@@ -21,6 +22,7 @@ from link.ledger.rounds import (
     read_memory,
     write_memory,
 )
+from link.ledger.sums import HITS, WIN_UNITS, Tally
 from link.ledger.terms import PoolTerms
 from link.ledger.units import money_text
 from link.rows import (
@@ -80,6 +82,7 @@ class TableJournal:
         "journal",
         "marks",
         "n",
+        "played",
         "received_ms",
         "rounds",
         "selection",
@@ -100,7 +103,7 @@ class TableJournal:
         self.hash = self.head_hash = self.why = ""
         self.accepted_by: tuple[str, ...] = ()
         self.rounds: dict[int, RoundBook] = {}
-        self.forgotten = self.skip = 0
+        self.forgotten = self.skip = self.played = 0
         self.skip_hash = ""
         self.marks: dict[int, int] = {}
         """Number to Python's hash of the record's hash and the body, keyed per process: nobody can
@@ -125,7 +128,16 @@ class TableJournal:
             self.received_ms,
             self.why,
             self.accepted_by,
-            write_memory(self.rounds, self.forgotten, self.skip, self.skip_hash, self.selection),
+            write_memory(
+                Memory(
+                    list(self.rounds.values()),
+                    self.forgotten,
+                    self.skip,
+                    self.skip_hash,
+                    self.selection,
+                    self.played,
+                )
+            ),
         )
 
     @classmethod
@@ -139,7 +151,7 @@ class TableJournal:
         journal.rounds = {book.round: book for book in memory.rounds}
         journal.forgotten = memory.forgotten
         journal.skip, journal.skip_hash = memory.skip, memory.skip_hash
-        journal.selection = memory.selection
+        journal.selection, journal.played = memory.selection, memory.played
         return journal
 
 
@@ -265,6 +277,7 @@ class State:
         self.changed_awards: dict[str, Held] = {}
         self.resets: dict[tuple[str, str], int] = {}
         """Resets of the group by level."""
+        self.tally = Tally()
 
     # --- finding --------------------------------------------------------------------------------
 
@@ -322,6 +335,10 @@ class State:
         self.flush(level)
         level.balances[debit] -= units
         level.balances[credit] += units
+        if award and (credit == PENDING or (debit == PENDING and credit != PAID)):
+            table = self.awards[award].table
+            won = self.tally.of(self.at_ms, level.pool, level.name, table)
+            won[WIN_UNITS] += units if credit == PENDING else -units
         self._entry(level, (debit, credit, why), Sum(units, self.event), award)
 
     def move_parts(
@@ -385,6 +402,11 @@ class State:
         """The award's next step of record; ``state`` may be the one it is in."""
         level = self.level_of(held)
         level.open_awards += (state in HELD) - (held.state in HELD)
+        hit = (state == "locked" and held.state == "claimed") - (
+            state in ("rejected", "withdrawn") and held.state in HELD
+        )
+        if hit:
+            self.tally.of(self.at_ms, held.pool, held.level, held.table)[HITS] += hit
         held.state = state
         held.steps += 1
         self.steps.append(

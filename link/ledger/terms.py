@@ -8,6 +8,7 @@ import msgspec
 
 from link.ledger.errors import PoolError
 from link.ledger.units import PPM, rate_text
+from record.kit.money import dollars
 from record.link.events import Percent, Word
 from record.link.messages import Hash, Text
 
@@ -212,8 +213,8 @@ def check_members(terms: PoolTerms, where: str) -> None:
         raise PoolError(
             "E-POOL-030",
             f"{where}: {terms.seats} seats with {terms.max_credits} credits of "
-            f"{max(terms.denominations_cents)} cents are {terms.most_cents} in one round; expected "
-            f"at most {MOST_CENTS}",
+            f"{dollars(max(terms.denominations_cents))} are {dollars(terms.most_cents)} in one "
+            f"round; expected at most {dollars(MOST_CENTS)}",
         )
     games = sorted(set(terms.tables.values()))
     if len(games) > 1 and not terms.equal_cost:

@@ -16,10 +16,10 @@ import msgspec
 from link.ledger.level import DISPLAY, PENDING
 from link.ledger.orders import Given, Office, read_given
 from link.ledger.units import to_cents
-from link.reports.desk import Desk
 from link.reports.hits import hits_report
 from link.reports.model import Line, Report, Section, columns
 from link.reports.par import Sheet, par_report
+from link.reports.past import ReportInputs
 from link.reports.pool import books_of, pool_report
 from link.reports.table import Sums, fold_tables, table_report
 from link.rows import AlarmRow, AwardRow
@@ -32,21 +32,23 @@ ABOUT: Final = ("award", "pool", "journal", "topic", "name", "which", "role")
 Folded = Mapping[tuple[str, str], Sums]
 
 
-def day_report(desk: Desk, sheets: Sequence[Sheet], one_in: int, *, full: bool = False) -> Report:
-    report = Report("day", f"Gaming day {desk.period.name}", desk.facts())
-    folded = fold_tables(desk)
+def day_report(
+    inputs: ReportInputs, sheets: Sequence[Sheet], one_in: int, *, full: bool = False
+) -> Report:
+    report = Report("day", f"Gaming day {inputs.period.name}", inputs.facts())
+    folded = fold_tables(inputs)
     checked = [
-        pool_report(desk),
-        hits_report(desk),
-        table_report(desk, None, folded),
-        par_report(desk, folded, sheets, one_in),
+        pool_report(inputs),
+        hits_report(inputs),
+        table_report(inputs, None, folded),
+        par_report(inputs, folded, sheets, one_in),
     ]
-    awards = [a for a in desk.mark.awards if desk.past.locks.get(a.award, 0) in desk.period]
-    alarms = list(desk.source.alarms(desk.period.from_ms, desk.period.to_ms))
-    orders = _orders(desk)
+    awards = [a for a in inputs.mark.awards if inputs.past.locks.get(a.award, 0) in inputs.period]
+    alarms = list(inputs.source.alarms(inputs.period.from_ms, inputs.period.to_ms))
+    orders = _orders(inputs)
     report.sections += [
         _totals(folded, awards, alarms, orders),
-        _levels(desk),
+        _levels(inputs),
         _tables(folded),
         _jackpots(awards),
         _alarm_counts(alarms),
@@ -56,7 +58,7 @@ def day_report(desk: Desk, sheets: Sequence[Sheet], one_in: int, *, full: bool =
         if full:
             report.sections += one.sections
     if full:
-        report.sections += [orders, _alarms(desk, alarms)]
+        report.sections += [orders, _alarms(inputs, alarms)]
     else:
         report.facts.append(("Details", "--full"))
     return report
@@ -69,8 +71,7 @@ def _totals(
     folded: Folded, awards: Sequence[AwardRow], alarms: Sequence[AlarmRow], orders: Section
 ) -> Section:
     sums = list(folded.values())
-    staked = sum(sum(s.placed.values()) for s in sums)
-    paid = sum(sum(s.paid.values()) + sum(s.awards.values()) for s in sums)
+    staked, paid = sum(s.staked for s in sums), sum(s.to_players for s in sums)
     net = sum(s.contributed - s.reversed for s in sums)
     gone = [a for a in awards if a.state in ("rejected", "withdrawn")]
     out = [a for a in awards if a.state == "paid"]
@@ -93,10 +94,10 @@ def _totals(
     return Section("totals", "Totals", columns("total", "count:count", "amount:cents"), rows)
 
 
-def _levels(desk: Desk) -> Section:
-    books = books_of(desk.source.entries(), desk.period)
+def _levels(inputs: ReportInputs) -> Section:
+    books = books_of(inputs.source.entries(), inputs.period)
     rows: list[Line] = []
-    for key in desk.past.levels:
+    for key in inputs.past.levels:
         book = books.get(key)
         if book is None:
             continue
@@ -115,8 +116,7 @@ def _tables(folded: Folded) -> Section:
     lines: dict[tuple[str, str], list[int]] = {}
     many = len(folded) > MOST
     for (table, game), sums in folded.items():
-        staked = sum(sums.placed.values())
-        paid = sum(sums.paid.values()) + sum(sums.awards.values())
+        staked, paid = sums.staked, sums.to_players
         line = lines.setdefault((f"{game} tables" if many else table, game), [0] * 5)
         for place, value in enumerate((sums.rounds, sums.void, staked, paid, staked - paid)):
             line[place] += value
@@ -157,17 +157,17 @@ def _short(section: Section) -> Section:
 # --- in full --------------------------------------------------------------------------------------
 
 
-def _orders(desk: Desk) -> Section:
+def _orders(inputs: ReportInputs) -> Section:
     """What people ordered; the server's own orders and the clock's are left out."""
     rows: list[Line] = []
-    for row in desk.source.events(desk.period.after, journal=""):
-        if row.id > desk.period.last:
+    for row in inputs.source.events(inputs.period.after, journal=""):
+        if row.id > inputs.period.last:
             break
         given = read_given(row.body)
         people = [person for person in given.by if person.role]
         if people:
             by = " and ".join(f"{p.account} ({p.role})" for p in people)
-            rows.append((desk.period.days.time_text(row.received_ms), _what(given), by))
+            rows.append((inputs.period.days.time_text(row.received_ms), _what(given), by))
     return Section("orders", "Orders of people", columns("when", "order", "by"), rows)
 
 
@@ -180,9 +180,9 @@ def _what(given: Given) -> str:
     return " ".join([str(found["what"]), *about])
 
 
-def _alarms(desk: Desk, alarms: Sequence[AlarmRow]) -> Section:
+def _alarms(inputs: ReportInputs, alarms: Sequence[AlarmRow]) -> Section:
     rows: list[Line] = [
-        (desk.period.days.time_text(alarm.at_ms), alarm.code, alarm.table, alarm.text)
+        (inputs.period.days.time_text(alarm.at_ms), alarm.code, alarm.table, alarm.text)
         for alarm in alarms
     ]
     return Section("alarms", "Alarms", columns("when", "code", "table", "text"), rows)

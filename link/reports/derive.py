@@ -14,8 +14,7 @@ from typing import Final
 
 from link.ledger.level import DISPLAY, PENDING, WAGERS
 from link.ledger.units import to_cents
-from link.reports.desk import Desk
-from link.reports.past import Key
+from link.reports.past import Key, ReportInputs
 from link.rows import AwardRow, Entry
 from record.link.events import Claimed, Contributed
 
@@ -79,12 +78,12 @@ class Derivation:
     """Units set aside at the lock, by source."""
 
 
-def derive(desk: Desk, awards: Iterable[AwardRow]) -> list[Derivation]:
+def derive(inputs: ReportInputs, awards: Iterable[AwardRow]) -> list[Derivation]:
     """Of every award that was locked, in the order given."""
-    wanted = [award for award in awards if award.award in desk.past.locks]
+    wanted = [award for award in awards if award.award in inputs.past.locks]
     if not wanted:
         return []
-    walk = _Walk(desk, wanted)
+    walk = _Walk(inputs, wanted)
     found = walk.derivations({award.award for award in wanted})
     walk.events()
     walk.entries(found)
@@ -153,17 +152,17 @@ class _Running:
 class _Walk:
     """Every jackpot of the locks that these awards were part of."""
 
-    def __init__(self, desk: Desk, wanted: Sequence[AwardRow]) -> None:
-        self.desk = desk
+    def __init__(self, inputs: ReportInputs, wanted: Sequence[AwardRow]) -> None:
+        self.inputs = inputs
         self.messages: dict[tuple[str, int], list[tuple[int, list[AwardRow]]]] = {}
         """Journal and round to lock and the awards that were claimed together."""
         self.jackpots: dict[Key, list[Jackpot]] = {}
         self.of: dict[str, tuple[Jackpot, list[AwardRow]]] = {}
-        past = desk.past
+        past = inputs.past
         locks: dict[tuple[int, Key], list[AwardRow]] = {
             (past.locks[award.award], (award.pool, award.level)): [] for award in wanted
         }
-        for award in sorted(desk.mark.awards, key=lambda award: award.order):
+        for award in sorted(inputs.mark.awards, key=lambda award: award.order):
             found = locks.get((past.locks.get(award.award, 0), (award.pool, award.level)))
             if found is not None:
                 found.append(award)
@@ -202,17 +201,17 @@ class _Walk:
 
     def derivations(self, names: set[str]) -> dict[str, Derivation]:
         found = {}
-        for award in self.desk.mark.awards:
+        for award in self.inputs.mark.awards:
             if award.award in names:
                 jackpot, message = self.of[award.award]
-                level = self.desk.past.levels[award.pool, award.level]
+                level = self.inputs.past.levels[award.pool, award.level]
                 rule = level.terms[jackpot.generation - 1].meter_rule
                 found[award.award] = Derivation(award, jackpot, message, rule)
         return found
 
     def entries(self, found: dict[str, Derivation]) -> None:
         running = {key: _Running(jackpots[::-1]) for key, jackpots in self.jackpots.items()}
-        for entry in self.desk.source.entries():
+        for entry in self.inputs.source.entries():
             one = running.get((entry.pool, entry.level))
             if one is None:
                 continue
@@ -227,7 +226,7 @@ class _Walk:
 
     def events(self) -> None:
         """What was wagered for each generation, day by day; and the order of settlement."""
-        past, days = self.desk.past, self.desk.period.days
+        past, days = self.inputs.past, self.inputs.period.days
         pools = {pool for pool, _ in self.jackpots}
         put: dict[Key, defaultdict[int, Put]] = {key: defaultdict(Counter) for key in self.jackpots}
         waiting = sorted(
@@ -236,7 +235,7 @@ class _Walk:
             key=lambda found: found[0], reverse=True,
         )  # fmt: skip
         past.restart()
-        for row in self.desk.source.events(self._first() - 1):
+        for row in self.inputs.source.events(self._first() - 1):
             while waiting and waiting[-1][0] < row.id:
                 _, key, jackpot = waiting.pop()
                 jackpot.put = Counter(put[key][jackpot.generation])
@@ -263,7 +262,7 @@ class _Walk:
         """The first event that any of these jackpots may have money of."""
         starts = []
         for key, jackpots in self.jackpots.items():
-            level = self.desk.past.levels[key]
+            level = self.inputs.past.levels[key]
             for jackpot in jackpots[:1]:
                 begun = jackpot.generation
                 starts.append(level.opened if begun == 1 else level.ends[begun - 2][0])

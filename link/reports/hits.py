@@ -6,36 +6,33 @@ the round's claims the amount of record. Any difference is reported, to the unit
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from link.ledger.amounts import worths
 from link.ledger.units import money_text, rate_text, to_cents, to_units
 from link.reports.derive import Derivation, derive
-from link.reports.desk import Desk
 from link.reports.model import Line, Report, Section, columns
+from link.reports.past import ReportInputs
 from link.reports.source import Period
 from link.rows import AwardRow, AwardStep
-from record.kit.money import cents_text
+from record.kit.money import cents_text, dollars
 from record.kit.words import counted
-
-_before: Final = re.compile(r"(\d+) cents before; (.+) is \w+")
+from record.link.notes import read_revalued, shown_note
 
 Steps = Mapping[str, Sequence[AwardStep]]
 """By award."""
 
 
-def hits_report(desk: Desk, award: str | None = None) -> Report:
+def hits_report(inputs: ReportInputs, award: str | None = None) -> Report:
     """All awards locked in the period, or one whenever that was."""
     title = "Jackpots" if award is None else f"Jackpot {award}"
-    report = Report("hits", title, desk.facts())
-    steps: dict[str, list[AwardStep]] = {row.award: [] for row in desk.mark.awards}
-    for step in desk.source.steps():
+    report = Report("hits", title, inputs.facts())
+    steps: dict[str, list[AwardStep]] = {row.award: [] for row in inputs.mark.awards}
+    for step in inputs.source.steps():
         steps[step.award].append(step)
     wanted = [
-        row for row in desk.mark.awards
-        if (row.award == award if award else desk.past.locks.get(row.award, 0) in desk.period)
+        row for row in inputs.mark.awards
+        if (row.award == award if award else inputs.past.locks.get(row.award, 0) in inputs.period)
     ]  # fmt: skip
     rows = [
         (row.award, f"{row.pool}/{row.level}", row.table, row.round, row.seat, row.hand,
@@ -45,16 +42,16 @@ def hits_report(desk: Desk, award: str | None = None) -> Report:
     head = columns("award", "pool", "table", "round:count", "seat:count", "hand", "state",
                    "amount:cents")  # fmt: skip
     report.sections.append(Section("awards", "Awards", head, rows))
-    for one in derive(desk, wanted):
+    for one in derive(inputs, wanted):
         report.sections.append(derivation_section(one, steps, report))
     for row in wanted:
-        report.sections.append(steps_section(row, steps[row.award], desk.period))
+        report.sections.append(steps_section(row, steps[row.award], inputs.period))
     return report
 
 
 def steps_section(award: AwardRow, steps: Sequence[AwardStep], period: Period) -> Section:
     rows = [
-        (period.days.time_text(step.at_ms), step.state, step.by, step.role, step.note)
+        (period.days.time_text(step.at_ms), step.state, step.by, step.role, shown_note(step.note))
         for step in steps
     ]
     head = columns("when", "state", "by", "role", "note")
@@ -106,8 +103,8 @@ def _compare(one: Derivation, report: Report) -> None:
     stated = one.award.jackpot_cents
     if jackpot.cents != stated:
         report.differs(
-            f"award {name}: the jackpot of record is {cents_text(stated)}, its contributions make "
-            f"{cents_text(jackpot.cents)}, {stated - jackpot.cents} cents apart"
+            f"award {name}: the jackpot of record is {dollars(stated)}, its contributions make "
+            f"{dollars(jackpot.cents)}, {dollars(abs(stated - jackpot.cents))} apart"
         )
 
 
@@ -115,9 +112,9 @@ def _amounts(one: Derivation, steps: Steps, report: Report) -> list[Line]:
     """At the lock, and after every award of the round that went back."""
     award, jackpot = one.award, one.jackpot
     changes = [
-        (step.event, found[2], int(found[1]))
+        (step.event, found.gone, found.cents)
         for step in steps[award.award]
-        if (found := _before.match(step.note))
+        if (found := read_revalued(step.note))
     ]
     stated = [*(cents for _, _, cents in changes), award.cents]
     moments = [(jackpot.lock, ""), *((event, gone) for event, gone, _ in changes)]
@@ -131,9 +128,9 @@ def _amounts(one: Derivation, steps: Steps, report: Report) -> list[Line]:
         made = _worth(one, standing)
         if made != cents:
             report.differs(
-                f"award {award.award}: {share} of {cents_text(jackpot.cents)} is "
-                f"{cents_text(made)}, the amount of record {cents_text(cents)}, "
-                f"{cents - made} cents apart"
+                f"award {award.award}: {share} of {dollars(jackpot.cents)} is "
+                f"{dollars(made)}, the amount of record {dollars(cents)}, "
+                f"{dollars(abs(cents - made))} apart"
             )
     if one.from_jackpot + one.top_up != to_units(stated[0]):
         report.differs(

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import msgspec
 
-from link.reports.desk import Desk
 from link.reports.model import DRIFT, Finding, Line, Report, ReportError, Section, columns
-from link.reports.table import PROGRESSIVE, Sums
+from link.reports.past import ReportInputs
+from link.reports.table import PROGRESSIVE, Figures, Sums
 from record.kit.words import counted
 
 SCHEMA: Final = "underfelt.par/1"
@@ -129,30 +129,23 @@ def z_text(apart: Fraction, variance: Fraction) -> str:
 
 
 def par_report(
-    desk: Desk,
+    inputs: ReportInputs,
     folded: Mapping[tuple[str, str], Sums],
     sheets: Sequence[Sheet],
     one_in: int,
 ) -> Report:
-    report = Report("par", "Against the par sheets", desk.facts())
+    report = Report("par", "Against the par sheets", inputs.facts())
     for sheet in sheets:
-        sums = Sums()
+        sums = Figures()
         for (_, game), table in folded.items():
             if game == sheet.game:
-                _add(sums, table)
+                sums.add(table)
         report.sections.append(_hits(sheet, sums, one_in, report))
         report.sections.append(_returns(sheet, sums, one_in, report))
     return report
 
 
-def _add(all_of: Sums, one: Sums) -> None:
-    for name in ("placed", "squares", "paid", "times", "classes", "awards"):
-        mine: Counter[str] = getattr(all_of, name)
-        mine.update(getattr(one, name))
-    all_of.jackpot_stake += one.jackpot_stake
-
-
-def _hits(sheet: Sheet, sums: Sums, one_in: int, report: Report) -> Section:
+def _hits(sheet: Sheet, sums: Figures, one_in: int, report: Report) -> Section:
     trials = sum(sums.classes.values())
     rows: list[Line] = []
     for hand, chance in sheet.classes.items():
@@ -179,7 +172,7 @@ def _hits(sheet: Sheet, sums: Sums, one_in: int, report: Report) -> Section:
     )
 
 
-def _returns(sheet: Sheet, sums: Sums, one_in: int, report: Report) -> Section:
+def _returns(sheet: Sheet, sums: Figures, one_in: int, report: Report) -> Section:
     rows: list[Line] = []
     expected: dict[str, tuple[Fraction, Fraction]] = {
         name: (figures[0] * sums.placed[name], figures[1] * sums.squares[name])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 import msgspec
@@ -16,7 +17,8 @@ import msgspec
 from link.ledger.journals import Skips
 from link.ledger.orders import Change, Found, LinkTables, Office, Open, Resume, read_given
 from link.ledger.terms import Terms
-from link.reports.source import Mark, Source
+from link.reports.days import GamingDays
+from link.reports.source import Mark, Period, Source, period_of
 from link.rows import AwardRow, AwardStep, EventRow
 from record.link.codec import body_of
 from record.link.events import AnyBody, Contributed, Reversed, Wager
@@ -151,3 +153,26 @@ def first_locks(steps: Iterable[AwardStep]) -> dict[str, int]:
         if step.state == "locked":
             locks[step.award] = min(step.event, locks.get(step.award, step.event))
     return locks
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInputs:
+    """Everything that a report is made from."""
+
+    source: Source
+    mark: Mark
+    past: Past
+    period: Period
+
+    @classmethod
+    def of(cls, source: Source, days: GamingDays, first: date, last: date) -> ReportInputs:
+        mark = source.mark()
+        return cls(source, mark, Past(source, mark), period_of(source, mark, days, first, last))
+
+    def facts(self) -> list[tuple[str, str]]:
+        """For the head of every report."""
+        facts = self.period.facts(self.source.place)
+        if self.past.unproved:
+            said = f"accounts were made without proof: {self.past.unproved}"
+            facts.insert(0, ("ALARM", f"{said}; two people acknowledge it (E-ACT-011)"))
+        return facts

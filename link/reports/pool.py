@@ -9,9 +9,8 @@ from typing import Final
 
 from link.ledger.level import ACCOUNTS, DEFICIT, DISPLAY, NEXT, PENDING, RESERVE, REVENUE, WAGERS
 from link.ledger.units import UNITS, money_text, to_cents, to_units
-from link.reports.desk import Desk
-from link.reports.model import Report, Section, columns
-from link.reports.past import Key
+from link.reports.model import Line, Report, Section, columns
+from link.reports.past import Key, ReportInputs
 from link.reports.source import Period
 from link.rows import Entry
 from record.link.events import Contributed
@@ -82,11 +81,11 @@ class Due:
     envy: int = 0
 
 
-def due_of(desk: Desk) -> dict[Key, Due]:
-    past, period = desk.past, desk.period
+def due_of(inputs: ReportInputs) -> dict[Key, Due]:
+    past, period = inputs.past, inputs.period
     found: dict[Key, Due] = {key: Due() for key in past.levels}
     past.restart()
-    for row in desk.source.events(period.after):
+    for row in inputs.source.events(period.after):
         if row.id > period.last:
             break
         body = past.body(row)
@@ -104,19 +103,19 @@ def due_of(desk: Desk) -> dict[Key, Due]:
     return found
 
 
-def pool_report(desk: Desk, pool: str | None = None) -> Report:
+def pool_report(inputs: ReportInputs, pool: str | None = None) -> Report:
     title = "Pools" if pool is None else f"Pool {pool}"
-    report = Report("pool", title, desk.facts())
-    books = books_of(desk.source.entries(pool), desk.period)
-    due = due_of(desk)
+    report = Report("pool", title, inputs.facts())
+    books = books_of(inputs.source.entries(pool), inputs.period)
+    due = due_of(inputs)
     stored: dict[Key, Counter[str]] = {}
-    for row in desk.mark.balances:
+    for row in inputs.mark.balances:
         stored.setdefault((row.pool, row.level), Counter())[row.account] = row.units
-    for key in desk.past.levels:
+    for key in inputs.past.levels:
         if pool is not None and key[0] != pool:
             continue
         book = books.get(key, Book())
-        report.sections.append(_meters(key, book, due[key], desk))
+        report.sections.append(_meters(key, book, due[key], inputs))
         report.sections.append(_accounts(key, book))
         report.sections.append(_statement(key, book))
         report.sections.append(_checks(key, book, due[key], stored.get(key, Counter()), report))
@@ -127,11 +126,11 @@ def _about(key: Key) -> tuple[tuple[str, str], ...]:
     return (("pool", key[0]), ("level", key[1]))
 
 
-def _meters(key: Key, book: Book, due: Due, desk: Desk) -> Section:
-    past, period = desk.past, desk.period
+def _meters(key: Key, book: Book, due: Due, inputs: ReportInputs) -> Section:
+    past, period = inputs.past, inputs.period
     generation = past.levels[key].of(period.last + 1)[0]
     locked = [
-        award for award in desk.mark.awards
+        award for award in inputs.mark.awards
         if (award.pool, award.level) == key and past.locks.get(award.award, 0) in period
     ]  # fmt: skip
     gone = [award for award in locked if award.state in ("rejected", "withdrawn")]
@@ -160,7 +159,7 @@ def _meters(key: Key, book: Book, due: Due, desk: Desk) -> Section:
 
 
 def _accounts(key: Key, book: Book) -> Section:
-    rows: list[tuple[str | int | None, ...]] = []
+    rows: list[Line] = []
     sums = [0, 0, 0, 0]
     for account in ACCOUNTS:
         line = [
@@ -186,7 +185,7 @@ def _accounts(key: Key, book: Book) -> Section:
 
 def _statement(key: Key, book: Book) -> Section:
     """The jackpot alone, line by line."""
-    rows: list[tuple[str | int | None, ...]] = [("opening", None, None, book.opening[DISPLAY])]
+    rows: list[Line] = [("opening", None, None, book.opening[DISPLAY])]
     for (debit, credit, why), units in sorted(book.moved.items()):
         if credit == DISPLAY:
             rows.append((why, debit, book.times[debit, credit, why], units))
@@ -204,7 +203,7 @@ def _statement(key: Key, book: Book) -> Section:
 
 
 def _checks(key: Key, book: Book, due: Due, stored: Counter[str], report: Report) -> Section:
-    rows: list[tuple[str | int | None, ...]] = []
+    rows: list[Line] = []
 
     def equal(what: str, expected: int, found: int) -> None:
         rows.append((what, expected, found, found - expected))

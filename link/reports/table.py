@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from link.reports.desk import Desk
 from link.reports.model import UNREADABLE, Finding, Line, Report, Section, columns
+from link.reports.past import ReportInputs
 from link.rows import EventRow
 from record.kit.words import counted
 from record.link.events import AnyBody, Contributed, FixedAward, Reversed, RoundPlayed
@@ -22,10 +22,9 @@ MOST_GAPS: Final = 1_000
 
 
 @dataclass(slots=True)
-class Played:
-    """One round as a table reported it last."""
+class Figures:
+    """What rounds add up to."""
 
-    status: str
     placed: Counter[str] = field(default_factory=Counter)
     """Wager to cents."""
     squares: Counter[str] = field(default_factory=Counter)
@@ -40,9 +39,38 @@ class Played:
     jackpot_stake: int = 0
     """Progressive cents times the jackpot they were wagered at."""
 
+    def add(self, other: Figures, sign: int = 1) -> None:
+        for mine, its in (
+            (self.placed, other.placed),
+            (self.squares, other.squares),
+            (self.paid, other.paid),
+            (self.times, other.times),
+            (self.classes, other.classes),
+            (self.awards, other.awards),
+        ):
+            for name, value in its.items():
+                mine[name] += sign * value
+        self.jackpot_stake += sign * other.jackpot_stake
+
+    @property
+    def staked(self) -> int:
+        return sum(self.placed.values())
+
+    @property
+    def to_players(self) -> int:
+        """With awards beside the wagers."""
+        return sum(self.paid.values()) + sum(self.awards.values())
+
 
 @dataclass(slots=True)
-class Sums:
+class Played(Figures):
+    """One round as a table reported it last."""
+
+    status: str = ""
+
+
+@dataclass(slots=True)
+class Sums(Figures):
     """One table of one game."""
 
     rounds: int = 0
@@ -58,13 +86,6 @@ class Sums:
     wagers: int = 0
     contributed: int = 0
     reversed: int = 0
-    placed: Counter[str] = field(default_factory=Counter)
-    squares: Counter[str] = field(default_factory=Counter)
-    paid: Counter[str] = field(default_factory=Counter)
-    times: Counter[str] = field(default_factory=Counter)
-    awards: Counter[str] = field(default_factory=Counter)
-    classes: Counter[str] = field(default_factory=Counter)
-    jackpot_stake: int = 0
     fixed: Counter[str] = field(default_factory=Counter)
     fixed_cents: Counter[str] = field(default_factory=Counter)
 
@@ -72,17 +93,7 @@ class Sums:
         self.rounds += sign
         self.void += sign * (played.status == "void")
         self.held += sign * (played.status == "supervisor")
-        for mine, its in (
-            (self.placed, played.placed),
-            (self.squares, played.squares),
-            (self.paid, played.paid),
-            (self.times, played.times),
-            (self.classes, played.classes),
-            (self.awards, played.awards),
-        ):
-            for name, value in its.items():
-                mine[name] += sign * value
-        self.jackpot_stake += sign * played.jackpot_stake
+        self.add(played, sign)
         for award in fixed:
             self.fixed[award.kind] += sign
             self.fixed_cents[award.kind] += sign * award.cents
@@ -92,7 +103,7 @@ def played(body: RoundPlayed) -> Played:
     """From the result of the round-record contract; what a supervisor still holds counts as 0."""
     result = body.result
     ended = ending(body.record, {"round_status": "", **result})
-    found = Played(ended)
+    found = Played(status=ended)
     jackpot = _whole(_settings(body.record).get("jackpot", 0))
     for seat in result.get("seats", ()):
         for award in seat.get("awards", ()):
@@ -206,31 +217,31 @@ class Fold:
             del rounds[min(rounds)]
 
 
-def fold_tables(desk: Desk) -> dict[tuple[str, str], Sums]:
-    fold = Fold(from_start=not desk.period.after)
-    for row, body in bodies(desk):
-        fold.take(row, body, desk.past.game_of(row.table))
+def fold_tables(inputs: ReportInputs) -> dict[tuple[str, str], Sums]:
+    fold = Fold(from_start=not inputs.period.after)
+    for row, body in bodies(inputs):
+        fold.take(row, body, inputs.past.game_of(row.table))
     return dict(sorted(fold.sums.items()))
 
 
-def bodies(desk: Desk) -> Iterator[tuple[EventRow, AnyBody]]:
+def bodies(inputs: ReportInputs) -> Iterator[tuple[EventRow, AnyBody]]:
     """Of the tables, in the period."""
-    desk.past.restart()
-    for row in desk.source.events(desk.period.after):
-        if row.id > desk.period.last:
+    inputs.past.restart()
+    for row in inputs.source.events(inputs.period.after):
+        if row.id > inputs.period.last:
             return
-        body = desk.past.body(row)
+        body = inputs.past.body(row)
         if body is not None:
             yield row, body
 
 
 def table_report(
-    desk: Desk,
+    inputs: ReportInputs,
     table: str | None = None,
     folded: dict[tuple[str, str], Sums] | None = None,
 ) -> Report:
-    report = Report("table", "Tables" if table is None else f"Table {table}", desk.facts())
-    found = fold_tables(desk) if folded is None else folded
+    report = Report("table", "Tables" if table is None else f"Table {table}", inputs.facts())
+    found = fold_tables(inputs) if folded is None else folded
     found = {key: sums for key, sums in found.items() if table in (None, key[0])}
     report.sections.append(_rounds(found))
     report.sections.append(_contributions(found))
@@ -256,8 +267,7 @@ def table_report(
 def _rounds(found: dict[tuple[str, str], Sums]) -> Section:
     rows: list[Line] = []
     for (table, game), sums in found.items():
-        staked = sum(sums.placed.values())
-        paid = sum(sums.paid.values()) + sum(sums.awards.values())
+        staked, paid = sums.staked, sums.to_players
         counts = (sums.rounds, sums.void, sums.held, sums.corrected)
         rows.append((table, game, *counts, staked, paid, staked - paid))
     head = columns(
@@ -284,9 +294,8 @@ def _wagers(key: tuple[str, str], sums: Sums) -> Section:
         for name, placed in sums.placed.items()
     ]
     rows += [(kind, None, None, cents, -cents) for kind, cents in sums.awards.items() if cents]
-    paid = sum(sums.paid.values()) + sum(sums.awards.values())
-    placed = sum(sums.placed.values())
-    rows.append(("all wagers", sum(sums.times.values()), placed, paid, placed - paid))
+    staked, paid = sums.staked, sums.to_players
+    rows.append(("all wagers", sum(sums.times.values()), staked, paid, staked - paid))
     head = columns("wager", "times:count", "handle:cents", "to players:cents", "house:cents")
     about = (("table", key[0]), ("game", key[1]))
     return Section("wagers", "Wagers", head, rows, about, sums=1)

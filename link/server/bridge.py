@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
+from link.server.feed import LinkFeed
+from link.server.replies import Reply
 from link.server.requests import Asked
 
-Answer = Mapping[str, Any]
-"""A JSON object, as the control socket sends it."""
 TIMEOUT_S: Final = 10.0
 
 
@@ -23,9 +22,9 @@ class Request:
     """What it leads to is answered after the commit."""
 
     asked: Asked
-    done: Future[Answer] = field(default_factory=Future)
+    done: Future[Reply] = field(default_factory=Future)
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Reply) -> None:
         """Once; the caller may have stopped waiting."""
         with suppress(InvalidStateError):
             self.done.set_result(answer)
@@ -36,10 +35,12 @@ class Bridge:
         self._waiting: deque[Request] = deque()
         self._lock = Lock()
         self._closed = False
+        self.feed = LinkFeed()
+        """What the loop tells without being asked."""
         self.wake_fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         """Readable when somebody waits."""
 
-    def ask(self, asked: Asked, timeout_s: float = TIMEOUT_S) -> Answer:
+    def ask(self, asked: Asked, timeout_s: float = TIMEOUT_S) -> Reply:
         """From any thread but the loop's; ``TimeoutError`` if the loop does not answer."""
         request = Request(asked)
         with self._lock:
@@ -64,6 +65,7 @@ class Bridge:
         return taken
 
     def close(self) -> None:
+        self.feed.close()
         with self._lock:
             self._closed = True
             for request in self.take():

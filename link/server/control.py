@@ -8,38 +8,57 @@ and the loop never waits for it.
 from __future__ import annotations
 
 import os
+import pwd
 import secrets
 import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import msgspec
 from nacl.signing import SigningKey
 
 from link import accounts
-from link.accounts import AccountRefused
+from link.accounts import AccountRefused, Source
 from link.rows import AccountRow
-from link.server.bridge import Answer, Bridge
+from link.server.bridge import Bridge
+from link.server.followers import Followers, hung_up
 from link.server.log import Log
-from link.server.office import WRONG
-from link.server.orders import read_order
+from link.server.replies import AccountFound, Refusal, Reply
 from link.server.requests import (
     LISTS,
     QUESTIONS,
+    Address,
     Adopt,
     Asked,
     Backup,
+    Changes,
+    CheckPassword,
+    GiveOrder,
     NotARequest,
-    StaffOrder,
+    Password,
     WhoIs,
     WrongPassword,
     read_question,
+    read_request,
 )
-from link.server.staff_orders import adoption
-from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
+from link.server.staff_chain import adoption
+from link.server.staff_office import WRONG
+from link.server.staff_orders import read_order
+from record.kit.lines import (
+    BUSY,
+    NO_REQUEST,
+    Answer,
+    bound,
+    line_of,
+    no_such_verb,
+    peer_of,
+    refusal,
+)
 from record.kit.outside import INT64, NotStrict, read_json
 
 LONGEST: Final = 1 << 20
@@ -52,10 +71,19 @@ AGAIN_S: Final = 0.1
 BACKLOG: Final = 128
 DROPPED: Final = 1 << 16
 MOST_PEOPLE: Final = 3
+WEB_USER: Final = "underfelt-web"
 TRY_AGAIN: Final = refusal(BUSY, "busy; try again")
 TOO_LONG: Final = refusal(
     NO_REQUEST, f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB"
 )
+
+
+class Asker(NamedTuple):
+    """Who asks."""
+
+    uid: int
+    gone: Callable[[], bool]
+    """True once nobody can read the answer."""
 
 
 class Control:
@@ -69,10 +97,17 @@ class Control:
         """Connections that wait for a request, and since when."""
         self._free = threading.Semaphore(AT_ONCE)
         self._one_guess = threading.Lock()
-        self._verbs: dict[str, Callable[[Mapping[str, Any], int], Answer]] = {
+        self._verbs: dict[str, Callable[[Mapping[str, Any], Asker], Answer]] = {
             "order": self._order,
             "backup": self._backup,
+            "changes": self._changes,
+            "password": self._password,
         }
+        self._followers = Followers()
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        return (*QUESTIONS, *LISTS, *self._verbs)
 
     def start(self) -> None:
         self._socket = bound(self.path)
@@ -125,14 +160,14 @@ class Control:
         try:
             with connection, connection.makefile("rb") as lines:
                 connection.settimeout(IDLE_S)
-                uid = peer_of(connection).uid
+                uid, gone = peer_of(connection).uid, partial(hung_up, connection)
                 while line := lines.readline(LONGEST + 1):
                     if not self._works(connection):
                         break
                     if len(line) > LONGEST:
                         _last_word(connection, TOO_LONG)
                         break
-                    answer = line_of(self.answer(line, uid))
+                    answer = line_of(self.answer(line, uid, gone))
                     self._waits(connection)  # before it is sent: who does not read it gives way
                     connection.sendall(answer)
         except (OSError, MemoryError):
@@ -150,7 +185,8 @@ class Control:
         with self._lock:
             return self._idle.pop(connection, None) is not None
 
-    def answer(self, line: bytes, uid: int) -> Answer:
+    def answer(self, line: bytes, uid: int, gone: Callable[[], bool] = bool) -> Answer:
+        """The JSON object that answers a line; ``gone`` says when nobody can read it any more."""
         try:
             request = read_json(line, most_int=INT64, longest=LONGEST_TEXT)
         except NotStrict as error:
@@ -159,9 +195,9 @@ class Control:
         verb = request.get("verb") if isinstance(request, dict) else None
         try:
             if isinstance(verb, str) and (verb in QUESTIONS or verb in LISTS):
-                return self._bridge.ask(read_question(verb, request))
+                return _told(self._bridge.ask(read_question(verb, request)))
             if isinstance(verb, str) and verb in self._verbs:
-                return self._verbs[verb](request, uid)
+                return self._verbs[verb](request, Asker(uid, gone))
         except (TimeoutError, ConnectionError):
             return refusal("E-SVC-006", "the server does not answer; is it stopping?")
         except (AccountRefused, NotARequest) as error:
@@ -169,52 +205,86 @@ class Control:
         except Exception as error:  # one request may fail, the socket may not
             self._log.error(f"{verb!r}: {type(error).__name__}: {error}", fault_code="E-SVC-008")
             return refusal("E-SVC-008", "the server could not do it; nothing changed")
-        return no_such_verb(verb, (*QUESTIONS, *LISTS, *self._verbs))
+        return no_such_verb(verb, self.verbs)
 
-    def _backup(self, request: Mapping[str, Any], uid: int) -> Answer:
-        if uid not in (0, os.geteuid()):
+    def _backup(self, request: Mapping[str, Any], asker: Asker) -> Answer:
+        if asker.uid not in (0, os.geteuid()):
             return refusal("E-SVC-007", "only the server's own user may back it up")
         path = request.get("path")
         if not isinstance(path, str) or not path.startswith("/") or len(path) > LONGEST_PATH:
             return refusal(NO_REQUEST, "path: expected the whole path of a new file")
-        return self._bridge.ask(Backup(path), timeout_s=3_600)
+        return _told(self._bridge.ask(Backup(path), timeout_s=3_600))
+
+    def _changes(self, request: Mapping[str, Any], asker: Asker) -> Answer:
+        """Waits in the thread of its connection. While it waits the connection is not idle, so it
+        does not give way to others; there are never so many that people find no room."""
+        asked = read_request(Changes, request)
+        trusted = asker.uid in trusted_users()
+        with self._followers.one_more(asker.uid, trusted=trusted) as full:
+            if full:
+                return refusal(BUSY, full)
+            feed = self._bridge.feed
+            if not feed.is_fresh():
+                told = self._bridge.ask(asked)
+                if isinstance(told, Refusal):
+                    return _told(told)
+            changes = feed.wait(asked.feed, asked.after, asked.wait_ms, asker.gone)
+        return {**changes, "at_ms": time.time_ns() // 1_000_000}
 
     # --- orders -----------------------------------------------------------------------------------
 
-    def _order(self, request: Mapping[str, Any], uid: int) -> Answer:
+    def _order(self, request: Mapping[str, Any], asker: Asker) -> Answer:
         by, raw = request.get("by"), request.get("order")
         if not isinstance(by, list) or not 1 <= len(by) <= MOST_PEOPLE:
             text = f"by: expected 1 to {MOST_PEOPLE} of [account, password]"
             return refusal(NO_REQUEST, text)
         if not isinstance(raw, dict):
             return refusal(NO_REQUEST, "order: expected a JSON object")
+        source = self._source(request, asker.uid)
         people = []
         for pair in by:
             if not (
                 isinstance(pair, list) and len(pair) == 2 and all(isinstance(s, str) for s in pair)
             ):
                 return refusal(NO_REQUEST, "by: expected [account, password]")
-            people.append((pair[0], self._proved(pair[0], pair[1], uid)))
+            people.append((pair[0], self._proved(pair[0], pair[1], source)))
         try:
             order = read_order(raw)
         except ValueError as error:
             return refusal("E-ACT-007", f"order: {error}")
-        answer = self._bridge.ask(StaffOrder(order, tuple(people), uid))
-        done = answer.get("error", "done")
+        answer = self._bridge.ask(GiveOrder(order, tuple(people), source))
+        done = answer.error if isinstance(answer, Refusal) else "done"
         what = str(raw.get("what", ""))[:40]
         names = " and ".join(name for name, _ in people)
-        self._log.info(f"order {what!r} by {names}: {done}", uid=uid)
-        return answer
+        self._log.info(f"order {what!r} by {names}: {done}", uid=asker.uid, source=str(source))
+        return _told(answer)
 
-    def _proved(self, name: str, password: str, source: int) -> SigningKey:
+    def _password(self, request: Mapping[str, Any], asker: Asker) -> Answer:
+        """Whether it fits, and nothing else; as slow as an order after wrong ones."""
+        source = self._source(request, asker.uid)
+        asked = read_request(Password, request)
+        key = self._proved(asked.name, asked.password, source)
+        return _told(self._bridge.ask(CheckPassword(asked.name, key, source)))
+
+    def _source(self, request: Mapping[str, Any], uid: int) -> Source:
+        """Whom wrong passwords are counted against. All browsers come over one user of this
+        machine, so that one may say which it is; nobody else may choose."""
+        if "source" not in request:
+            return uid
+        if uid not in trusted_users():
+            raise NotARequest("source: only the web process may say where a request comes from")
+        return read_request(_From, {"verb": request["verb"], "source": request["source"]}).source
+
+    def _proved(self, name: str, password: str, source: Source) -> SigningKey:
         """The key that the password makes."""
         with self._one_guess:
-            answer = self._asked(WhoIs(name, source))
-            if answer["waiting_ms"]:
-                seconds = -(-answer["waiting_ms"] // 1_000)
+            found = self._asked(WhoIs(name, source))
+            assert isinstance(found, AccountFound)
+            if found.waiting_ms:
+                seconds = -(-found.waiting_ms // 1_000)
                 said = f"too many wrong passwords; try again in {seconds} s, or two others unlock"
                 raise AccountRefused("E-ACT-010", said)
-            account: AccountRow | None = answer["account"]
+            account = found.account
             secret = accounts.proved(account, password)
             if secret is None and account is not None and accounts.fits_old(account, password):
                 secret = self._adopted(account, password)
@@ -230,11 +300,28 @@ class Control:
         self._asked(Adopt(order, secret))
         return secret
 
-    def _asked(self, asked: Asked) -> Answer:
+    def _asked(self, asked: Asked) -> Reply:
         answer = self._bridge.ask(asked)
-        if "error" in answer:
-            raise AccountRefused(answer["error"], answer["text"])
+        if isinstance(answer, Refusal):
+            raise AccountRefused(answer.error, answer.text)
         return answer
+
+
+class _From(msgspec.Struct, frozen=True):
+    source: Address
+
+
+def trusted_users() -> set[int]:
+    """The web process's, and the server's own, which can do anything here."""
+    found = {os.geteuid()}
+    with suppress(KeyError):
+        found.add(pwd.getpwnam(WEB_USER).pw_uid)
+    return found
+
+
+def _told(reply: Reply) -> Answer:
+    answer: Answer = msgspec.to_builtins(reply)
+    return answer
 
 
 def _last_word(connection: socket.socket, answer: Answer) -> None:

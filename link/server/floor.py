@@ -19,7 +19,7 @@ from link.ledger.orders import SERVER, Order, Person
 from link.ledger.state import Poison, Reply, Sign
 from link.receipts import Receipts
 from link.rows import KeyRow
-from link.server.gate import Alarms
+from link.server.gate import AlarmLimiter
 from link.server.sessions import Peer, Sessions, TableSession
 from record.kit.outside import excerpt, printable
 from record.kit.words import counted
@@ -43,6 +43,8 @@ from record.link.messages import (
     Welcome,
 )
 
+RECEIPTS_SINCE: Final = 3
+"""What the server says has not changed since this version."""
 STRIKES: Final = 3
 """Frames that are no messages, until a connection is given up."""
 MUTED_MS: Final = 30_000
@@ -59,7 +61,7 @@ FORGED: Final = "E-LNK-023"
 
 
 class Floor:
-    """Made anew whenever this server begins to lead."""
+    """Made again whenever this server begins to lead."""
 
     def __init__(
         self,
@@ -83,11 +85,12 @@ class Floor:
         self._out: list[tuple[TableSession | Peer, FromServer]] = []
         self._strikes: dict[str, tuple[int, int]] = {}
         self._muted: dict[str, int] = {}
-        self._alarms = Alarms(ALARM_MS)
+        self._alarms = AlarmLimiter(ALARM_MS)
 
     def at(self, now_ms: int, mono_ms: int) -> None:
         """The time of what follows: wall clock for evidence, monotonic for time-outs."""
         self.now_ms, self.mono_ms = now_ms, mono_ms
+        self.sessions.now_ms = now_ms
 
     # --- messages ---------------------------------------------------------------------------------
 
@@ -138,7 +141,7 @@ class Floor:
             self._out.append((peer, greeting.refused))
             return
         version = max(common)
-        session = TableSession(peer, key, message.journal, version, self.mono_ms)
+        session = TableSession(peer, key, message, version, self.mono_ms)
         replaced = self.sessions.open(session)
         if replaced is not None:
             self.counts["replaced"] += 1
@@ -165,7 +168,7 @@ class Floor:
         match message:
             case Beat():
                 self.counts["beats"] += 1
-                session.test = message.test
+                self._stands(session, message)
                 self._out.append((session, Beat(message.at_ms)))
             case Checkpoint():
                 self.counts["checkpoints"] += 1
@@ -178,6 +181,17 @@ class Floor:
                 self.counts["byes"] += 1
                 self.sessions.close(session.peer)
                 self._out.append((session.peer, Bye()))
+
+    def _stands(self, session: TableSession, beat: Beat) -> None:
+        """What a table says about itself, for those who follow."""
+        if (session.test, session.now) == (beat.test, beat.now):
+            return
+        session.test, session.now = beat.test, beat.now
+        if beat.now is None or not beat.now.waiting:
+            session.waiting_ms = 0
+        elif not session.waiting_ms:
+            session.waiting_ms = self.now_ms
+        self.sessions.moves += 1
 
     def _shown(self, session: TableSession, receipt: Receipt, message: FromTable) -> None:
         verdict = self._receipts.verdict(receipt)
@@ -227,7 +241,7 @@ class Floor:
 
     def quarantine(self, peer: Peer, key: KeyRow, frame: bytes, why: str) -> None:
         """A message broke something that was to take it: its journal is halted, or nothing is read
-        from its key for a while. Everybody else goes on."""
+        from its key for a while. Everybody else continues."""
         self.counts["quarantined"] += 1
         session = self.sessions.at(peer)
         said = f"a message could not be taken: {why}"
@@ -297,7 +311,7 @@ class Floor:
             self.ledger.alarm(code, "", text[:MOST_TEXT], self.now_ms)
 
     def expire(self) -> None:
-        """Whoever has been silent for three intervals is not connected any more."""
+        """A table silent for three intervals is no longer connected."""
         for session in self.sessions.silent_since(self.mono_ms - SILENT_BEATS * self._beat_ms):
             self.counts["silent"] += 1
             self.sessions.close(session.peer)
@@ -321,7 +335,7 @@ class Floor:
         for table, message in replies:
             session = self.sessions.of(table)
             if session is None:
-                continue  # it is told when it says hello
+                continue  # it gets the answer when it says hello
             if type(message) is Ack:
                 if session.slot >= 0:
                     self._out[session.slot] = (session, message)
@@ -358,7 +372,7 @@ class Floor:
                 if meters is not whom.meters and meters != whom.meters:
                     whom.meters = meters
                     message = _with_meters(message, meters)
-            if whom.version < VERSION:
+            if whom.version < RECEIPTS_SINCE:
                 message = for_version(message, whom.version)
             elif isinstance(message, Ack | Noted):
                 receipt = receipt or self.receipt()

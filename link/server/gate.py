@@ -105,8 +105,8 @@ class Gate:
         return f"key {fingerprint(key)} of {known.table}, {state}"
 
 
-class Alarms:
-    """How often the same kind of trouble is told: at once, then at most once a period with a count.
+class AlarmLimiter:
+    """How often one kind of trouble is reported: at once, then at most once a period with a count.
 
     Pure; the time is passed in. Kinds are few and literal, so memory is bounded.
     """

@@ -1,7 +1,7 @@
 """Metrics and health over HTTP, for the monitoring on this machine. Off unless configured.
 
 ``/metrics`` for Prometheus; ``/health`` is 200 while the loop answers; ``/leading`` is 200 at the
-leader and 503 at a standby, for whoever must find it.
+leader and 503 at a standby, for programs that must find it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 from link.server.bridge import Bridge
 from link.server.log import Log
 from link.server.metrics import metrics
+from link.server.replies import MetersReply, StatusReply
 from link.server.requests import Meters, Status
 from record.kit.http import PROMETHEUS, Answer, encoded
 from record.kit.process import resident_bytes
@@ -28,6 +29,7 @@ class Http:
     def __init__(self, address: str, port: int, bridge: Bridge, log: Log | None = None) -> None:
         self._at, self._bridge, self._log = (address, port), bridge, log or Log()
         self._closing = threading.Event()
+        self._started = False
         self._server: ThreadingHTTPServer | None = None
         self.trouble = ""
         """Why nobody can be answered; empty while somebody can."""
@@ -51,6 +53,7 @@ class Http:
     def start(self) -> None:
         if self.trouble:
             self._log.error(self.trouble, fault_code=NO_PORT)
+        self._started = True
         threading.Thread(target=self._serve, name="http", daemon=True).start()
 
     def _serve(self) -> None:
@@ -66,7 +69,8 @@ class Http:
     def close(self) -> None:
         self._closing.set()
         if self._server is not None:
-            self._server.shutdown()
+            if self._started:  # shutdown waits for a loop that has begun
+                self._server.shutdown()
             self._server.server_close()
 
 
@@ -88,14 +92,17 @@ def answer(path: str, bridge: Bridge) -> Answer:
         return Answer(HTTPStatus.NOT_FOUND, "expected /metrics, /health or /leading\n")
     try:
         status = bridge.ask(Status(), timeout_s=3.0)
-        word = "leading\n" if status["leading"] else "standing by\n"
+        if not isinstance(status, StatusReply):
+            return Answer(HTTPStatus.SERVICE_UNAVAILABLE, "no status\n")
+        word = "leading\n" if status.leading else "standing by\n"
         if path == "/health":
-            alarms = "".join(f"ALARM: {text}\n" for text in status["standing"])
+            alarms = "".join(f"ALARM: {text}\n" for text in status.standing)
             return Answer(HTTPStatus.OK, word + alarms)
         if path == "/leading":
-            leads = HTTPStatus.OK if status["leading"] else HTTPStatus.SERVICE_UNAVAILABLE
+            leads = HTTPStatus.OK if status.leading else HTTPStatus.SERVICE_UNAVAILABLE
             return Answer(leads, word)
-        text = metrics(status, bridge.ask(Meters(), timeout_s=3.0), resident_bytes())
-        return Answer(HTTPStatus.OK, text, PROMETHEUS)
+        found = bridge.ask(Meters(), timeout_s=3.0)
+        meters = found.meters if isinstance(found, MetersReply) else []
+        return Answer(HTTPStatus.OK, metrics(status, meters, resident_bytes()), PROMETHEUS)
     except (TimeoutError, ConnectionError):
         return Answer(HTTPStatus.SERVICE_UNAVAILABLE, "the loop does not answer\n")

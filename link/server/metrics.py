@@ -7,9 +7,10 @@ Every name begins with ``underfelt_server_``: a table's own metrics about the li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from link.server.replies import LevelMeter, StatusReply
 from record.kit.prometheus import Family, Sample, one, rows
 
 PREFIX: Final = "underfelt_server_"
@@ -48,26 +49,25 @@ METER: Final = "What a level of a pool shows, in cents."
 _NAME: Final = re.compile(r"[^a-z0-9]+")
 
 
-def metrics(status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int) -> str:
+def metrics(status: StatusReply, meters: Sequence[LevelMeter], resident_bytes: int) -> str:
     return "\n".join(rows(PREFIX, _families(status, meters, resident_bytes))) + "\n"
 
 
 def _families(
-    status: Mapping[str, Any], meters: Mapping[str, Any], resident_bytes: int
+    status: StatusReply, meters: Sequence[LevelMeter], resident_bytes: int
 ) -> Iterator[Family]:
     for name, text in COUNTED.items():
-        count = status["counts"].get(name, 0)
-        yield f"{_NAME.sub('_', name)}_total", "counter", text, one(count)
+        yield f"{_NAME.sub('_', name)}_total", "counter", text, one(status.counts.get(name, 0))
     now = {
-        **status,
-        "leading": int(status["leading"]),
-        "standing_alarms": len(status["standing"]),
+        "leading": int(status.leading),
+        "epoch": status.epoch,
+        "tables": status.tables,
+        "standing_alarms": len(status.standing),
         "resident_bytes": resident_bytes,
     }
     for name, text in GAUGES.items():
         yield name, "gauge", text, one(now[name])
     shown: list[Sample] = [
-        ({"pool": meter["pool"], "level": meter["level"]}, meter["cents"])
-        for meter in meters.get("meters", ())
+        ({"pool": meter.pool, "level": meter.level}, meter.cents) for meter in meters
     ]
     yield "meter_cents", "gauge", METER, shown

@@ -8,21 +8,26 @@ these have read an order and proved who gives it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 from nacl.signing import SigningKey
 
-from link.server.listings import MOST_ROWS
-from link.server.orders import AdoptKey, PersonOrder
+from link.accounts import Source
+from link.server.staff_orders import AdoptKey, StaffOrder
 from link.store.contract import INT64_MAX
+from record.kit.feed import LONGEST_WAIT_MS
 from record.shape import why
 
+T = TypeVar("T")
+MOST_ROWS: Final = 500
+"""In one answer."""
 MaybeAward = Annotated[str, msgspec.Meta(max_length=200, pattern=r"^[!-~]*$(?!\n)")]
 MaybeHex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{0,32}$(?!\n)")]
 MaybeNumber = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{0,18}$(?!\n)")]
 Time = Annotated[int, msgspec.Meta(ge=0, le=INT64_MAX)]
 Short = Annotated[str, msgspec.Meta(max_length=100)]
+Address = Annotated[str, msgspec.Meta(min_length=1, max_length=64, pattern=r"^[!-~]+$(?!\n)")]
 Signers = tuple[tuple[str, SigningKey], ...]
 """People who have just proved their passwords, and the keys these made."""
 
@@ -123,28 +128,50 @@ LISTS: Final[Mapping[str, type[Question]]] = {
 """In pages."""
 
 
+class Password(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Does this password fit? ``source`` only from the web process: the browser's address."""
+
+    name: Short
+    password: Annotated[str, msgspec.Meta(max_length=1_024)]
+    verb: str = "password"
+    source: Address | None = None
+
+
+class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is newer than ``after`` in this feed; if nothing is, wait so long. The loop only brings
+    the feed up to date; the thread of the connection waits."""
+
+    verb: str = "changes"
+    feed: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    after: Time = 0
+    wait_ms: Annotated[int, msgspec.Meta(ge=0, le=LONGEST_WAIT_MS)] = 0
+
+
 def read_question(verb: str, given: Mapping[str, Any]) -> Question:
     """``verb`` is one of ``QUESTIONS`` or ``LISTS``; ``NotARequest`` with the field."""
-    kind = QUESTIONS.get(verb) or LISTS[verb]
+    return read_request(QUESTIONS.get(verb) or LISTS[verb], given)
+
+
+def read_request(kind: type[T], given: Mapping[str, Any]) -> T:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        raise NotARequest(f"{verb}: {why(error, given, kind)}") from None
+        raise NotARequest(f"{given['verb']}: {why(error, given, kind)}") from None
 
 
 # --- from the threads of the control socket -------------------------------------------------------
 
 
 class WhoIs(msgspec.Struct, frozen=True):
-    """The account whose password is to be checked; ``source`` is the user of this machine."""
+    """The account whose password is to be checked."""
 
     name: str
-    source: int
+    source: Source
 
 
 class WrongPassword(msgspec.Struct, frozen=True):
     name: str
-    source: int
+    source: Source
 
 
 class Adopt(msgspec.Struct, frozen=True):
@@ -154,20 +181,28 @@ class Adopt(msgspec.Struct, frozen=True):
     key: SigningKey
 
 
-class StaffOrder(msgspec.Struct, frozen=True):
+class GiveOrder(msgspec.Struct, frozen=True):
     """An order that people have given and proved."""
 
-    order: PersonOrder
+    order: StaffOrder
     signers: Signers
-    source: int
+    source: Source
+
+
+class CheckPassword(msgspec.Struct, frozen=True):
+    """Somebody has proved a password and orders nothing."""
+
+    name: str
+    key: SigningKey
+    source: Source
 
 
 class Backup(msgspec.Struct, frozen=True):
     path: str
 
 
-Changing = WrongPassword | Adopt | StaffOrder
+Changing = WrongPassword | Adopt | CheckPassword | GiveOrder
 """Half done if they fail, so the ledger is built again from the store."""
-Immediate = Question | WhoIs | Changing
+Immediate = Question | Changes | WhoIs | Changing
 """Answered in one turn of the loop."""
 Asked = Immediate | Backup

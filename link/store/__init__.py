@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from link.store.base import SqlStore
+from link.store.base import Store
 
 
 def open_store(
     where: str, *, create: bool = False, wait_ms: int = 10_000, standby_required: bool = False
-) -> SqlStore:
+) -> Store:
     """``postgresql://...``, or the path of a SQLite file. ``create`` makes the file if there is
     none; a schema is made by ``migrate``. ``wait_ms`` bounds every wait for PostgreSQL and its
     standby; ``standby_required`` refuses one that waits for none."""

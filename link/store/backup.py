@@ -17,16 +17,16 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from link.rows import EventRow, Group, Saved, chain_of
+from link.rows import Group, Saved
 from link.store import tables as t
 from link.store.contract import Counts, Manifest
-from link.store.errors import BackupDamaged, Missing, NotEmpty, TooNew
+from link.store.errors import BackupDamaged, Failed, Missing, NotEmpty, TooNew
 from link.store.plan import plan
-from link.store.reading import PAGE, Query, load
+from link.store.reading import PAGE, Query, load, pages
 from link.store.tables import RESTORE, Row
 
 if TYPE_CHECKING:
-    from link.store.base import SqlStore
+    from link.store.base import Store
 
 Between = Callable[[], None] | None
 Explain = Callable[[Saved, int], Group]
@@ -65,7 +65,7 @@ def content(query: Query) -> Content:
 
 
 def write_backup(
-    store: SqlStore,
+    store: Store,
     kind: Literal["sqlite", "export"],
     path: Path,
     copy: Callable[[Path], Content],
@@ -74,11 +74,29 @@ def write_backup(
     between: Between,
     verify: bool,
 ) -> Manifest:
-    """Under another name until it is whole: a backup that has its name is one."""
-    for taken in (path, manifest_path(path)):
+    """Both files have other names until both are whole: a backup that has its name is one.
+    ``Failed`` with its path if its disk fails, so that nobody looks for the fault in the store."""
+    try:
+        return _written(store, kind, path, copy, at_ms=at_ms, between=between, verify=verify)
+    except OSError as error:
+        raise Failed(str(path), error.strerror or str(error)) from error
+
+
+def _written(
+    store: Store,
+    kind: Literal["sqlite", "export"],
+    path: Path,
+    copy: Callable[[Path], Content],
+    *,
+    at_ms: int,
+    between: Between,
+    verify: bool,
+) -> Manifest:
+    target = manifest_path(path)
+    for taken in (path, target):
         if taken.exists():
             raise NotEmpty(str(taken), "there is a file of that name; choose another")
-    part = path.with_name(path.name + ".part")
+    part, stated = (name.with_name(name.name + ".part") for name in (path, target))
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     try:
@@ -98,10 +116,17 @@ def write_backup(
         )
         if verify:
             _verify(part, made, between)
+        with stated.open("wb") as file:
+            file.write(msgspec.json.format(_encode(made)) + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
         os.rename(part, path)
-        _write_manifest(path, made)
+        os.rename(stated, target)
+        _settle_folder(path.parent)
     finally:
-        part.unlink(missing_ok=True)
+        stated.unlink(missing_ok=True)
+        for ending in ("", "-journal", "-wal", "-shm"):  # SQLite's own, if the copy failed
+            part.with_name(part.name + ending).unlink(missing_ok=True)
     return made
 
 
@@ -115,15 +140,8 @@ def _settle(path: Path) -> None:
         os.close(handle)
 
 
-def _write_manifest(path: Path, manifest: Manifest) -> None:
-    target = manifest_path(path)
-    part = target.with_name(target.name + ".part")
-    with part.open("wb") as file:
-        file.write(msgspec.json.format(_encode(manifest)) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(part, target)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _settle_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)
     finally:
@@ -174,7 +192,7 @@ def write_export(query: Query, schema: int, file: IO[bytes], between: Between) -
 # --- reading ----------------------------------------------------------------------------------
 
 
-class Source:
+class BackupRows:
     """The rows of a backup, table by table in the order of ``tables.COLUMNS``."""
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -182,7 +200,7 @@ class Source:
         if manifest.format == "sqlite":
             from link.store.sqlite import SqliteStore
 
-            self._store: SqlStore | None = SqliteStore(path, read_only=True)
+            self._store: Store | None = SqliteStore(path, read_only=True)
             self._lines: IO[bytes] | None = None
         else:
             self._store = None
@@ -242,6 +260,11 @@ def read_manifest(path: Path) -> Manifest:
 
 def verify_backup(path: Path, *, between: Between = None) -> Counts:
     """Every byte as the manifest says, and every rule of ``check`` inside."""
+    return _verify(path, _whole(path, between), between)
+
+
+def _whole(path: Path, between: Between = None) -> Manifest:
+    """The manifest of a file that is what it says, to the byte."""
     manifest = read_manifest(path)
     digest, size = _hashed(path, between)
     if (digest, size) != (manifest.sha256, manifest.bytes):
@@ -250,7 +273,7 @@ def verify_backup(path: Path, *, between: Between = None) -> Counts:
             f"{size} bytes with SHA-256 {digest};"
             f" its manifest says {manifest.bytes} and {manifest.sha256}",
         )
-    return _verify(path, manifest, between)
+    return manifest
 
 
 def _verify(path: Path, manifest: Manifest, between: Between) -> Counts:
@@ -284,13 +307,16 @@ def _same(path: Path, manifest: Manifest, counts: Counts) -> Counts:
 # --- restore ----------------------------------------------------------------------------------
 
 
-def _fill(store: SqlStore, path: Path, manifest: Manifest, between: Between = None) -> Counts:
+def _fill(store: Store, path: Path, manifest: Manifest, between: Between = None) -> Counts:
     """In a transaction: the rows of the backup instead of the few that a new store has."""
     for table in reversed(t.COLUMNS):
         store.query(f"DELETE FROM {table}")
-    with closing(Source(path, manifest)) as source:
+    with closing(BackupRows(path, manifest)) as source:
         for table in t.COLUMNS:
-            filled = store.fill(table, _counted(source.rows(table), between))
+            filled = 0
+            for page in pages(_counted(source.rows(table), between)):
+                store.append(table, page)
+                filled += len(page)
             if filled != manifest.rows.get(table):
                 raise BackupDamaged(
                     str(path),
@@ -306,13 +332,10 @@ def _counted(rows: Iterator[Row], between: Between) -> Iterator[Row]:
             between()
 
 
-def restore(store: SqlStore, path: Path, *, explain: Explain) -> Manifest:
+def restore(store: Store, path: Path, *, explain: Explain) -> Manifest:
     """Into an empty store of the same schema. Rows, the order that explains it and the check are
     one transaction: what does not hold together is not accepted, the store stays empty."""
-    manifest = read_manifest(path)
-    digest, size = _hashed(path)
-    if (digest, size) != (manifest.sha256, manifest.bytes):
-        raise BackupDamaged(str(path), f"SHA-256 {digest}; its manifest says {manifest.sha256}")
+    manifest = _whole(path)
     if manifest.schema != store.schema:
         raise TooNew(
             str(path),
@@ -323,10 +346,10 @@ def restore(store: SqlStore, path: Path, *, explain: Explain) -> Manifest:
     return manifest
 
 
-def _restore(store: SqlStore, path: Path, manifest: Manifest, explain: Explain) -> None:
+def _restore(store: Store, path: Path, manifest: Manifest, explain: Explain) -> None:
     store.unhurried()
     leader = store.locked_leader()
-    if not store.is_empty():
+    if not is_empty(store):
         raise NotEmpty(store.place, "not an empty store; restore into a new one")
     _same(path, manifest, _fill(store, path, manifest))
     epoch = store.raise_epoch(RESTORE, 0, leader[0] if leader else 0)
@@ -335,35 +358,8 @@ def _restore(store: SqlStore, path: Path, manifest: Manifest, explain: Explain) 
     store.checked(None)
 
 
-def restore_order(by: tuple[tuple[str, str], ...], why: str, at_ms: int) -> Explain:
-    """The order alone: (account, role) of the two who gave it, and why."""
-
-    def explain(saved: Saved, epoch: int) -> Group:
-        body = _encode({"by": by, "order": {"what": "restore", "why": why}})
-        row = EventRow(
-            id=saved.last_event + 1,
-            table="",
-            journal="",
-            n=saved.last_order + 1,
-            seq=saved.staff,
-            hash=saved.staff_head,
-            at_ms=at_ms,
-            received_ms=at_ms,
-            body=body,
-            chain="",
-        )
-        chain = chain_of(
-            saved.chain,
-            id=row.id,
-            table="",
-            journal="",
-            n=row.n,
-            seq=row.seq,
-            hash=row.hash,
-            at_ms=at_ms,
-            received_ms=at_ms,
-            body=body,
-        )
-        return Group(epoch=epoch, events=[msgspec.structs.replace(row, chain=chain)])
-
-    return explain
+def is_empty(store: Store) -> bool:
+    """No event, no journal, no key: nothing that a restore could cover up."""
+    held = [table for table in t.COLUMNS if table not in ("leader", "epochs")]
+    counted: list[int] = [store.query(f"SELECT COUNT(*) FROM {table}")[0][0] for table in held]
+    return sum(counted) == 2  # the journal of the orders and its watermark

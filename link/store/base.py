@@ -7,7 +7,7 @@ roll back, and what an error of its driver says about the group. ``?`` stands fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
@@ -22,6 +22,7 @@ from link.rows import (
     JournalRow,
     Saved,
     Standing,
+    SumRow,
 )
 from link.store import reading
 from link.store import tables as t
@@ -38,7 +39,8 @@ from link.store.errors import (
     Unknown,
 )
 from link.store.migrations import TABLE, Dialect, Migration, migrations, pending
-from link.store.plan import MOVE, PAY, RESTATE, CommitPlan, Held, Known, plan
+from link.store.plan import MOVE, PAY, RESTATE, CommitPlan, Known, StoredJournal, plan
+from link.store.summing import ADD, check_sums, fill
 from link.store.tables import RESTORE, Row
 
 T = TypeVar("T")
@@ -47,8 +49,14 @@ _NEW: Final = ("entries", "balances", "steps", "alarms", "marks", "staff")
 _REPLACED: Final = ("levels", "awards", "keys", "accounts")
 
 
-class SqlStore(ABC):
-    """See ``link.store.contract.Store``."""
+class Store(ABC):
+    """Opened by ``link.store.open_store``.
+
+    A store has one owner: one thread of one process. ``commit`` takes a whole group or nothing;
+    what it raises says which. After ``Fenced``, ``Conflict``, ``Broken`` or ``NotStorable`` the
+    ledger in memory is not what is stored: stop, or load again. After ``Failed`` the same group may
+    be given again. After ``Unknown`` ask ``settle`` with the same group until it answers.
+    """
 
     dialect: ClassVar[Dialect]
     clock: ClassVar[str]
@@ -131,6 +139,7 @@ class SqlStore(ABC):
         self._pending = pending(self.place, self._applied(), self._steps)
 
     def migrate(self, *, at_ms: int) -> tuple[str, ...]:
+        """Bring the schema up to this program's; the names of the steps taken."""
         taken: list[str] = []
         while True:
             name = self.attempt(lambda: self._next_step(at_ms))
@@ -149,6 +158,8 @@ class SqlStore(ABC):
         self.query(TABLE)
         for statement in step.statements:
             self.query(statement)
+        if step.name == "0003_sums":
+            fill(self.query, self.change)
         row = (step.number, step.name, step.sha256, at_ms)
         self.query("INSERT INTO migrations VALUES (?, ?, ?, ?)", row)
         return step.name
@@ -176,6 +187,9 @@ class SqlStore(ABC):
     # --- who leads ---------------------------------------------------------------------------
 
     def lead(self, holder: str, lease_ms: int, above: int = 0) -> int | None:
+        """Take the lead: a new epoch above every one before it and ``above``, or None while another
+        holder's lease lasts. The lease counts by the database's clock. The same holder is given a
+        new epoch at once: its name must be its own."""
         self._ready()
         return self.attempt(lambda: self._take_lead(holder, lease_ms, above))
 
@@ -211,6 +225,7 @@ class SqlStore(ABC):
         return False
 
     def renew(self, epoch: int) -> None:
+        """Renew the lease; ``Fenced`` if the epoch is not the leader's."""
         self.attempt(lambda: self._set_renewed(epoch, self.clock))
 
     def _set_renewed(self, epoch: int, when: str) -> None:
@@ -224,12 +239,15 @@ class SqlStore(ABC):
         return Fenced(self.place, f"epoch {epoch} is over: {who}")
 
     def resign(self, epoch: int) -> None:
+        """End the lease now, so that another may lead at once. Nothing if somebody else leads."""
+
         def act() -> None:
             self.change("UPDATE leader SET lease_ms = 0 WHERE id = 1 AND epoch = ?", [(epoch,)])
 
         self.attempt(act)
 
     def leader(self) -> Leader | None:
+        """None before the first."""
         rows = self._read(
             f"SELECT epoch, holder, renewed_ms + lease_ms - {self.clock} FROM leader WHERE id = 1"
         )
@@ -238,6 +256,7 @@ class SqlStore(ABC):
     # --- a group -----------------------------------------------------------------------------
 
     def commit(self, group: Group) -> None:
+        """All of it, durably, or none."""
         self._ready()
         known = self._known or self.know()
         try:
@@ -257,7 +276,8 @@ class SqlStore(ABC):
                 " FROM journals j JOIN watermarks w ON w.id = j.id"
             )
             held = {
-                r[1]: Held(r[0], (r[2], r[3], r[4], t.to_names(r[5])), r[6], r[7]) for r in rows
+                r[1]: StoredJournal(r[0], (r[2], r[3], r[4], t.to_names(r[5])), r[6], r[7])
+                for r in rows
             }
             last = [self._last(name) for name in ("events", "entries", "alarms")]
             keys = {(r[0], r[1], r[2]) for r in self.query("SELECT * FROM balances")}
@@ -265,8 +285,7 @@ class SqlStore(ABC):
             return Known(last[0], last[1], last[2], staff, held, keys)
 
     def _last(self, table: str) -> int:
-        last: int = self.query(f"SELECT COALESCE(MAX(id), 0) FROM {table}")[0][0]
-        return last
+        return int(self.query(f"SELECT COALESCE(MAX(id), 0) FROM {table}")[0][0])
 
     def write(self, epoch: int, made: CommitPlan) -> None:
         """In a transaction: the fence, then every row, each comparison with what was stored."""
@@ -288,6 +307,8 @@ class SqlStore(ABC):
         for name in _NEW:
             if made.rows[name]:
                 self.change(t.insert(name), made.rows[name])
+        if made.rows["sums"]:
+            self.change(ADD, made.rows["sums"])
 
     def _hold(self, epoch: int) -> None:
         rows = self.query(self.fence)
@@ -318,19 +339,24 @@ class SqlStore(ABC):
             return self.query(sql, values)
 
     def load(self) -> Saved:
+        """What the ledger needs to go on. Call ``check`` first."""
         self._ready()
         return self.attempt(lambda: reading.load(self.query), snapshot=True)
 
     def standing(self, *, awards: bool = False) -> Standing:
+        """Balances and levels, and open awards if asked for, at one moment."""
         self._ready()
         return self.attempt(lambda: reading.standing(self.query, awards=awards), snapshot=True)
 
     def caution(self) -> str:
+        """What a person should know about what this store does not promise; or nothing."""
         return ""
 
     def check(
         self, *, recent: int | None = None, between: Callable[[], object] | None = None
     ) -> Counts:
+        """Everything that must hold; ``Broken`` with every finding. ``recent`` limits the chain and
+        the numbers of events to the last so many. ``between`` is called again and again."""
         self._ready()
         return self.attempt(lambda: self.checked(recent, between), snapshot=True)
 
@@ -342,30 +368,40 @@ class SqlStore(ABC):
             raise Broken(self.place, *checker.findings)
         return counts
 
+    def check_sums(self) -> int:
+        """How many sums there are; ``Broken`` with those that differ from what they come from."""
+        self._ready()
+        return self.attempt(lambda: check_sums(self.query, self.place), snapshot=True)
+
     def _damage(self, *, whole: bool) -> list[str]:  # noqa: ARG002
         """What the database itself finds wrong with its pages."""
         return []
 
     @abstractmethod
-    def tend(self) -> None: ...
+    def tend(self) -> None:
+        """Housekeeping that can wait; the server calls it when no message waits."""
 
     def event(self, journal: str, n: int) -> EventRow | None:
+        """Event ``n`` of a journal, or order ``n`` with journal ``""``."""
         return reading.event(self._read, journal, n)
 
     def last_ms(self) -> int:
-        last: int = self._read("SELECT COALESCE(MAX(received_ms), 0) FROM events")[0][0]
-        return last
+        """The latest time at which an event was received; 0 if there is none."""
+        return int(self._read("SELECT COALESCE(MAX(received_ms), 0) FROM events")[0][0])
 
     def chain_of(self, event: int) -> str:
+        """The chain value of the event with this id; empty if there is none."""
         rows = self._read("SELECT chain FROM events WHERE id = ?", (event,))
         return rows[0][0].hex() if rows else ""
 
     def restored_since(self, epoch: int) -> int | None:
+        """The last event that a restore after this epoch began with; None if there was none."""
         sql = "SELECT MIN(after_event) FROM epochs WHERE holder = ? AND epoch > ?"
         found: int | None = self._read(sql, (RESTORE, epoch))[0][0]
         return found
 
     def rewound(self) -> str:
+        """The alarm that says the store went back, unless a restore explained it since."""
         rows = self._read(
             "SELECT said FROM alarms WHERE code = ? AND event > (SELECT COALESCE(MAX(after_event),"
             " -1) FROM epochs WHERE holder = ?) ORDER BY id LIMIT 1",
@@ -382,9 +418,13 @@ class SqlStore(ABC):
         after: int = 0,
         upto: int = INT64_MAX,
     ) -> Iterator[EventRow]:
+        """In order of record, by the time they were received. No read transaction stays open
+        between two rows: a slow reader holds nothing up. Only ids above ``after`` and up to
+        ``upto`` are looked at, here and below."""
         return reading.events(self._read, span, table, journal, (after, upto))
 
     def events_before(self, span: Span) -> int:
+        """The id before the first event of the span."""
         return reading.events_before(self._read, span)
 
     def entries(
@@ -396,15 +436,22 @@ class SqlStore(ABC):
         after: int = 0,
         upto: int = INT64_MAX,
     ) -> Iterator[Entry]:
+        """By the time of their last event."""
         return reading.entries(self._read, span, pool, level, (after, upto))
 
     def awards(self, span: Span = ALWAYS, *, pool: str | None = None) -> Iterator[AwardRow]:
+        """By the time of their claim."""
         return reading.awards(self._read, span, pool)
 
     def steps(self, span: Span = ALWAYS, *, award: str | None = None) -> Iterator[AwardStep]:
         return reading.steps(self._read, span, award)
 
+    def sums(self, span: Span = ALWAYS) -> list[SumRow]:
+        """By pool, level and table, added up; a span of whole slices."""
+        return reading.sums(self._read, span)
+
     def staff(self) -> Iterator[EventRow]:
+        """The chain of staff orders, from its first."""
         return reading.staff(self._read)
 
     def alarms(
@@ -418,6 +465,7 @@ class SqlStore(ABC):
         return reading.alarms(self._read, span, table, (after, upto))
 
     def last_id(self, table: Numbered) -> int:
+        """0 if it has no rows."""
         with self._mapped():
             return self._last(table)
 
@@ -425,12 +473,16 @@ class SqlStore(ABC):
         return iter(reading.journals(self._read))
 
     def latest_alarms(self, most: int, *, before: int = INT64_MAX) -> list[AlarmRow]:
+        """Newest first, with ids below ``before``."""
         return reading.latest_alarms(self._read, most, before)
 
     def latest_journals(self, most: int, *, before: str = "", prefix: str = "") -> list[JournalRow]:
+        """Newest first, only those that came before journal ``before`` and whose ids begin with
+        ``prefix``, hexadecimal digits."""
         return reading.latest_journals(self._read, most, before, prefix)
 
     def latest_awards(self, most: int, *, before: str = "") -> list[AwardRow]:
+        """Newest first, only those claimed before award ``before``."""
         return reading.latest_awards(self._read, most, before)
 
     @abstractmethod
@@ -441,21 +493,8 @@ class SqlStore(ABC):
         at_ms: int,
         between: Callable[[], None] | None = None,
         verify: bool = True,
-    ) -> Manifest: ...
-
-    def is_empty(self) -> bool:
-        """No event, no journal, no key: nothing that a restore could cover up."""
-        counted: list[int] = [
-            self._read(f"SELECT COUNT(*) FROM {name}")[0][0]
-            for name in t.COLUMNS
-            if name not in ("leader", "epochs")
-        ]
-        return sum(counted) == 2  # the journal of the orders and its watermark
-
-    def fill(self, table: str, rows: Iterable[Row]) -> int:
-        """In a transaction of a restore: rows as a backup has them."""
-        count = 0
-        for page in reading.pages(rows):
-            self.append(table, page)
-            count += len(page)
-        return count
+    ) -> Manifest:
+        """A consistent copy and, at ``path`` + ``.manifest``, its manifest. ``between`` is called
+        again and again while it is written: commits may go on in it. ``verify`` reads the copy back
+        and checks it whole; a server that must go on leaves that to ``verify_backup`` in another
+        process."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from link.rows import EventRow, Group, JournalRow
 from link.store import tables as t
@@ -33,7 +34,7 @@ PAY: Final = (
 )
 
 
-class Held(msgspec.Struct, frozen=True, gc=False):
+class StoredJournal(msgspec.Struct, frozen=True, gc=False):
     """A journal as it is stored: the part that seldom changes, and its last event."""
 
     id: int
@@ -43,7 +44,7 @@ class Held(msgspec.Struct, frozen=True, gc=False):
     event: int
 
 
-_NEW: Final = Held(-1, ("", "", "", ()), 0, 0)
+_NEW: Final = StoredJournal(-1, ("", "", "", ()), 0, 0)
 """Of a journal that is not stored yet."""
 
 
@@ -53,7 +54,7 @@ class Known:
     entry: int
     alarm: int
     staff: int
-    journals: dict[str, Held]
+    journals: dict[str, StoredJournal]
     balances: set[BalanceKey]
 
     def adopt(self, plan: CommitPlan) -> None:
@@ -73,7 +74,7 @@ class CommitPlan:
     entry: int
     alarm: int
     staff: int = 0
-    held: dict[str, Held] = field(default_factory=dict)
+    held: dict[str, StoredJournal] = field(default_factory=dict)
     rows: dict[str, list[Row]] = field(default_factory=dict)
     replaced: dict[str, list[Row]] = field(default_factory=dict)
     moved: list[Row] = field(default_factory=list)
@@ -102,13 +103,14 @@ def plan(place: str, group: Group, known: Known) -> CommitPlan:
 
 
 def _others(group: Group, made: CommitPlan) -> None:
-    made.rows["entries"] = [t.from_entry(r) for r in group.entries]
-    made.rows["steps"] = [t.from_step(r) for r in group.steps]
-    made.rows["alarms"] = [t.from_alarm(r) for r in group.alarms]
-    made.replaced["levels"] = [t.from_level(r) for r in group.levels.values()]
-    made.replaced["awards"] = [t.from_award(r) for r in group.awards.values()]
-    made.replaced["keys"] = [t.from_key(r) for r in group.keys.values()]
-    made.replaced["accounts"] = [t.from_account(r) for r in group.accounts.values()]
+    made.rows["entries"] = [t.from_row(r) for r in group.entries]
+    made.rows["steps"] = [t.from_row(r) for r in group.steps]
+    made.rows["sums"] = [astuple(r) for r in group.sums]
+    made.rows["alarms"] = [t.from_row(r) for r in group.alarms]
+    made.replaced["levels"] = [t.from_row(r) for r in group.levels.values()]
+    made.replaced["awards"] = [t.from_row(r) for r in group.awards.values()]
+    made.replaced["keys"] = [t.from_row(r) for r in group.keys.values()]
+    made.replaced["accounts"] = [t.from_row(r) for r in group.accounts.values()]
 
 
 def _follows(place: str, what: str, last: int, ids: list[int]) -> int:
@@ -145,26 +147,28 @@ def _events(place: str, group: Group, known: Known, made: CommitPlan) -> None:
                 raise Conflict(place, f"staff order {r.seq}; stored up to {number_of}")
             number_of = r.seq
             staff.append((number_of, r.id, hash_))
-        held[r.journal] = Held(number, here.identity, n, r.id)
+        held[r.journal] = StoredJournal(number, here.identity, n, r.id)
     made.rows["events"], made.rows["marks"], made.rows["staff"] = rows, marks, staff
     made.staff = number_of
 
 
-def _new_journal(place: str, event: EventRow, group: Group, known: Known, made: CommitPlan) -> Held:
+def _new_journal(
+    place: str, event: EventRow, group: Group, known: Known, made: CommitPlan
+) -> StoredJournal:
     row = group.journals.get(event.journal)
     if row is None:
         raise NotStorable(place, f"event {event.id} is of a journal that has no row")
     return _add(row, known, made)
 
 
-def _add(row: JournalRow, known: Known, made: CommitPlan) -> Held:
+def _add(row: JournalRow, known: Known, made: CommitPlan) -> StoredJournal:
     """A journal that the store has not seen. Numbers 1, 2, 3 follow 0, that of the orders."""
     fresh = made.rows.setdefault("journals", [])
     number = len(known.journals) + len(fresh)
     identity = (row.table, row.state, row.why, row.accepted_by)
     fresh.append(_told(number, row.journal, identity))
     made.rows.setdefault("watermarks", []).append(t.sealed((number, 0, 0, 0, b"", 0, b"", 0, b"")))
-    made.held[row.journal] = held = Held(number, identity, 0, 0)
+    made.held[row.journal] = held = StoredJournal(number, identity, 0, 0)
     return held
 
 
@@ -173,7 +177,7 @@ def _told(number: int, journal: str, identity: Identity) -> Row:
     return t.sealed((number, journal, table, state, why, json.dumps(accepted_by)))
 
 
-def _moved(row: Row, before: Held) -> Row:
+def _moved(row: Row, before: StoredJournal) -> Row:
     """New values of a watermark, then which row it is and what it must have been."""
     return (*row[1:], t.seal(row), row[0], before.n, before.event)
 
@@ -210,7 +214,7 @@ def _journals(place: str, group: Group, known: Known, made: CommitPlan) -> None:
                     place,
                     f"journal {journal} has events of {after.identity[0]}; not of {row.table}",
                 )
-            made.held[journal] = Held(number, identity, n, event)
+            made.held[journal] = StoredJournal(number, identity, n, event)
         if stored is not None and identity != stored.identity:
             made.restated.append((*_told(number, journal, identity)[2:], number))
         hash_, head = fromhex(row.hash), fromhex(row.head_hash)
@@ -246,7 +250,7 @@ def _balances(place: str, group: Group, known: Known, made: CommitPlan) -> None:
         if key in known.balances:
             made.paid.append((row.units, *key, before))
         elif before == 0:
-            fresh.append(t.from_balance(row))
+            fresh.append((*key, row.units))
         else:
             raise Broken(
                 place, f"{'/'.join(key)} begins with {before} units that no entry explains"
@@ -256,7 +260,7 @@ def _balances(place: str, group: Group, known: Known, made: CommitPlan) -> None:
 
 def _texts(place: str, made: CommitPlan) -> None:
     """PostgreSQL keeps no NUL in a text."""
-    for name in ("journals", "entries", "balances", "steps", "alarms"):
+    for name in ("journals", "entries", "balances", "steps", "alarms", "sums"):
         _check_texts(place, name, made.rows[name])
     for name, rows in made.replaced.items():
         _check_texts(place, name, rows)

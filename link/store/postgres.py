@@ -1,7 +1,7 @@
 """The store where one machine is not enough: PostgreSQL 13 or later through psycopg 3.
 
 A group is one transaction that holds the leader's row for sharing, so that an epoch can be raised
-before it or after it and never in between. What is told is durable: commits are synchronous, and a
+before it or after it and never in between. An answer is durable: commits are synchronous, and a
 commit of which nobody can say whether it happened is ``Unknown``, never a guess.
 """
 
@@ -22,7 +22,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 
 from link.store import tables as t
 from link.store.backup import Content, write_backup, write_export
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.contract import Manifest
 from link.store.errors import (
     Broken,
@@ -88,7 +88,7 @@ def _line(error: psycopg.Error) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(Store):
     dialect = "postgresql"
     clock = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
     fence = "SELECT epoch FROM leader WHERE id = 1 FOR SHARE"

@@ -8,15 +8,20 @@ from itertools import islice
 from typing import Any, Final, Protocol, TypeVar
 
 from link.rows import (
+    AccountRow,
     AlarmRow,
     AwardRow,
     AwardStep,
+    BalanceRow,
     Entry,
     EventRow,
     Group,
     JournalRow,
+    KeyRow,
+    LevelRow,
     Saved,
     Standing,
+    SumRow,
 )
 from link.store import tables as t
 from link.store.contract import ALWAYS, INT64_MAX, Span
@@ -42,7 +47,7 @@ def _paged(
     sql: str,
     values: Sequence[Any],
     ids: tuple[int, int],
-    made: Callable[[Row], T],
+    made: Callable[[list[Row]], Iterable[T]],
 ) -> Iterator[T]:
     """``sql`` ends in conditions; its first column is the id by which pages follow each other.
     ``ids``: above the first, up to the second."""
@@ -51,7 +56,7 @@ def _paged(
         rows = query(
             f"{sql} AND x.id > ? AND x.id <= ? ORDER BY x.id LIMIT {PAGE}", (*values, after, upto)
         )
-        yield from map(made, rows)
+        yield from made(rows)
         if len(rows) < PAGE:
             return
         after = rows[-1][0]
@@ -119,7 +124,7 @@ def events(
         if wanted is not None:
             sql += f" AND x.journal IN (SELECT id FROM journals WHERE {column} = ?)"
             values.append(wanted)
-    yield from _paged(query, sql, values, (after, upto), t.to_event)
+    yield from _paged(query, sql, values, (after, upto), lambda rows: map(t.to_event, rows))
 
 
 # --- money ------------------------------------------------------------------------------------
@@ -143,7 +148,7 @@ def entries(
         if wanted is not None:
             sql += f" AND x.{column} = ?"
             values.append(wanted)
-    yield from _paged(query, sql, values, ids, t.to_entry)
+    yield from _paged(query, sql, values, ids, lambda rows: t.to_rows(Entry, rows))
 
 
 def awards(query: Query, span: Span, pool: str | None) -> Iterator[AwardRow]:
@@ -156,7 +161,7 @@ def awards(query: Query, span: Span, pool: str | None) -> Iterator[AwardRow]:
     if pool is not None:
         sql += " AND x.pool = ?"
         values.append(pool)
-    yield from map(t.to_award, query(f"{sql} ORDER BY x.event, x.place", values))
+    yield from t.to_rows(AwardRow, query(f"{sql} ORDER BY x.event, x.place", values))
 
 
 def steps(query: Query, span: Span, award: str | None) -> Iterator[AwardStep]:
@@ -165,7 +170,21 @@ def steps(query: Query, span: Span, award: str | None) -> Iterator[AwardStep]:
     if award is not None:
         sql += " AND award = ?"
         values.append(award)
-    yield from map(t.to_step, query(f"{sql} ORDER BY event, award, step_no", values))
+    yield from t.to_rows(AwardStep, query(f"{sql} ORDER BY event, award, step_no", values))
+
+
+_SUMMED: Final = ", ".join(
+    f"CAST(SUM({c}) AS BIGINT)" for c in t.COLUMNS["sums"] if c not in t.KEYS["sums"]
+)
+
+
+def sums(query: Query, span: Span) -> list[SumRow]:
+    found = query(
+        f"SELECT pool, level, table_id, {_SUMMED} FROM sums WHERE at_ms >= ? AND at_ms < ?"
+        " GROUP BY pool, level, table_id ORDER BY pool, level, table_id",
+        (span.from_ms, span.to_ms),
+    )
+    return [SumRow(span.from_ms, *row) for row in found]
 
 
 def alarms(query: Query, span: Span, table: str | None, ids: tuple[int, int]) -> Iterator[AlarmRow]:
@@ -174,7 +193,7 @@ def alarms(query: Query, span: Span, table: str | None, ids: tuple[int, int]) ->
     if table is not None:
         sql += " AND x.table_id = ?"
         values.append(table)
-    yield from _paged(query, sql, values, ids, t.to_alarm)
+    yield from _paged(query, sql, values, ids, lambda rows: t.to_rows(AlarmRow, rows))
 
 
 def staff(query: Query) -> Iterator[EventRow]:
@@ -199,7 +218,7 @@ def journals(query: Query) -> list[JournalRow]:
 
 def latest_alarms(query: Query, most: int, before: int) -> list[AlarmRow]:
     sql = f"SELECT {t.listed('alarms')} FROM alarms WHERE id < ? ORDER BY id DESC LIMIT ?"
-    return [t.to_alarm(row) for row in query(sql, (before, most))]
+    return t.to_rows(AlarmRow, query(sql, (before, most)))
 
 
 def latest_journals(query: Query, most: int, before: str, prefix: str) -> list[JournalRow]:
@@ -220,7 +239,7 @@ def latest_awards(query: Query, most: int, before: str) -> list[AwardRow]:
         sql += " WHERE (event, place) < (SELECT event, place FROM awards WHERE award = ?)"
         values.append(before)
     rows = query(f"{sql} ORDER BY event DESC, place DESC LIMIT ?", (*values, most))
-    return [t.to_award(row) for row in rows]
+    return t.to_rows(AwardRow, rows)
 
 
 # --- a start ----------------------------------------------------------------------------------
@@ -234,6 +253,10 @@ def load(query: Query) -> Saved:
         f"SELECT a.award FROM awards a WHERE EXISTS (SELECT 1 FROM awards o"
         f" WHERE o.journal = a.journal AND o.round_no = a.round_no AND o.{_OPEN})"
     )
+    awards = f"SELECT {t.listed('awards')} FROM awards WHERE award IN ({wanted})"
+    awards += " ORDER BY event, place"
+    steps = f"SELECT {t.listed('steps')} FROM steps WHERE award IN ({wanted})"
+    steps += " ORDER BY award, step_no"
     last_order, staff_number, staff_head = query(
         "SELECT n, seq, hash FROM watermarks WHERE id = 0"
     )[0]
@@ -245,25 +268,13 @@ def load(query: Query) -> Saved:
         last_entry=query("SELECT COALESCE(MAX(id), 0) FROM entries")[0][0],
         last_alarm=query("SELECT COALESCE(MAX(id), 0) FROM alarms")[0][0],
         chain=last[0][1].hex() if last else "",
-        balances=_all(query, "balances", t.to_balance),
-        levels=_all(query, "levels", t.to_level),
+        balances=_balances(query),
+        levels=t.to_rows(LevelRow, _all(query, "levels")),
         journals=journals(query),
-        awards=[
-            t.to_award(row)
-            for row in query(
-                f"SELECT {t.listed('awards')} FROM awards WHERE award IN ({wanted})"
-                " ORDER BY event, place"
-            )
-        ],
-        steps=[
-            t.to_step(row)
-            for row in query(
-                f"SELECT {t.listed('steps')} FROM steps WHERE award IN ({wanted})"
-                " ORDER BY award, step_no"
-            )
-        ],
-        keys=_all(query, "keys", t.to_key),
-        accounts=_all(query, "accounts", t.to_account),
+        awards=t.to_rows(AwardRow, query(awards)),
+        steps=t.to_rows(AwardStep, query(steps)),
+        keys=t.to_rows(KeyRow, _all(query, "keys")),
+        accounts=t.to_rows(AccountRow, _all(query, "accounts")),
     )
 
 
@@ -272,15 +283,19 @@ def standing(query: Query, *, awards: bool) -> Standing:
     sql = f"SELECT {t.listed('awards')} FROM awards WHERE {_OPEN} ORDER BY event, place"
     return Standing(
         last_event=query("SELECT COALESCE(MAX(id), 0) FROM events")[0][0],
-        balances=_all(query, "balances", t.to_balance),
-        levels=_all(query, "levels", t.to_level),
-        open_awards=[t.to_award(row) for row in query(sql)] if awards else [],
+        balances=_balances(query),
+        levels=t.to_rows(LevelRow, _all(query, "levels")),
+        open_awards=t.to_rows(AwardRow, query(sql)) if awards else [],
     )
 
 
-def _all(query: Query, table: str, made: Callable[[Row], T]) -> list[T]:
+def _all(query: Query, table: str) -> list[Row]:
     order = ", ".join(t.KEYS[table])
-    return [made(r) for r in query(f"SELECT {t.listed(table)} FROM {table} ORDER BY {order}")]
+    return query(f"SELECT {t.listed(table)} FROM {table} ORDER BY {order}")
+
+
+def _balances(query: Query) -> list[BalanceRow]:
+    return [BalanceRow(*row) for row in _all(query, "balances")]
 
 
 def has(query: Query, group: Group) -> bool:
@@ -292,7 +307,7 @@ def has(query: Query, group: Group) -> bool:
     if group.alarms:
         alarm = group.alarms[-1]
         rows = query(f"SELECT {t.listed('alarms')} FROM alarms WHERE id = ?", (alarm.id,))
-        return bool(rows) and t.to_alarm(rows[0]) == alarm
+        return t.to_rows(AlarmRow, rows) == [alarm]
     if group.journals:
         return group.journals.items() <= {row.journal: row for row in journals(query)}.items()
     return False

@@ -20,7 +20,7 @@ from typing import Any, Final
 from link.rows import Group
 from link.store import tables as t
 from link.store.backup import Content, content, write_backup
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.contract import Manifest
 from link.store.errors import (
     Broken,
@@ -47,11 +47,13 @@ BACKUP_PAGES: Final = 64
 """Copied in one go while groups wait."""
 CHECKPOINT_PAGES: Final = 4000
 """The log is written back to the file by a commit when it has grown to so many pages..."""
+DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+READING: Final = (sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ)
 TEND_COMMITS: Final = 100
 """...or in an idle moment after so many commits."""
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     dialect = "sqlite"
     clock = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
@@ -77,9 +79,9 @@ class SqliteStore(SqlStore):
         self._commits = 0
         if sqlite3.sqlite_version_info < OLDEST:
             raise Unsafe(self.place, f"SQLite {sqlite3.sqlite_version}; 3.37 or newer is needed")
-        if not create and not path.exists():
-            raise Missing(self.place, "there is no such file; underfelt link init makes one")
         with self._mapped():
+            if not create and not path.exists():
+                raise Missing(self.place, "there is no such file; underfelt link init makes one")
             self._open()
 
     # --- open and close ----------------------------------------------------------------------
@@ -328,6 +330,11 @@ class SqliteStore(SqlStore):
                 self._open_db().backup(target, pages=pages, progress=progress)
                 # One file that holds everything, whatever becomes of the folder.
                 target.execute("PRAGMA journal_mode = DELETE")
+            except sqlite3.OperationalError as error:
+                code = error.sqlite_errorcode
+                if code & 0xFF in DISK and code not in READING:  # the store is only read here
+                    raise Failed(str(path), f"{error} ({error.sqlite_errorname})") from error
+                raise
             finally:
                 target.close()
             with contextlib.closing(SqliteStore(part, read_only=True, steps=self._steps)) as made:

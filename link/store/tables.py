@@ -7,118 +7,50 @@ column is called otherwise. Hashes are bytes in the tables and hexadecimal in th
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, TypeVar
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import astuple
 
-from link.rows import (
-    AccountRow,
-    AlarmRow,
-    AwardRow,
-    AwardStep,
-    BalanceRow,
-    Entry,
-    EventRow,
-    JournalRow,
-    KeyRow,
-    LevelRow,
-)
+from link.rows import EventRow, JournalRow, Stored
 
 Row = tuple[Any, ...]
+S = TypeVar("S", bound=Stored)
 
 _encode: Final = msgspec.json.Encoder().encode
 
+
+def _columns(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
-    "leader": ("id", "epoch", "holder", "lease_ms", "renewed_ms"),
-    "epochs": ("epoch", "holder", "since_ms", "after_event"),
-    "journals": ("id", "journal", "table_id", "state", "why", "accepted_by", "seal"),
-    "watermarks": (
-        "id",
-        "n",
-        "event",
-        "seq",
-        "hash",
-        "head_seq",
-        "head_hash",
-        "received_ms",
-        "rounds",
-        "seal",
+    "leader": _columns("id epoch holder lease_ms renewed_ms"),
+    "epochs": _columns("epoch holder since_ms after_event"),
+    "journals": _columns("id journal table_id state why accepted_by seal"),
+    "watermarks": _columns("id n event seq hash head_seq head_hash received_ms rounds seal"),
+    "events": _columns("id journal n previous seq hash at_ms received_ms body chain"),
+    "marks": _columns("journal n event"),
+    "entries": _columns(
+        "id pool level generation debit credit units why first_event through_event award seal"
     ),
-    "events": (
-        "id",
-        "journal",
-        "n",
-        "previous",
-        "seq",
-        "hash",
-        "at_ms",
-        "received_ms",
-        "body",
-        "chain",
+    "balances": _columns("pool level account units"),
+    "levels": _columns("pool level generation parameters next_parameters hits state seal"),
+    "awards": _columns(
+        "award pool level generation place table_id journal round_no seat hand "
+        "percent cents state policy event jackpot_cents reset_cents seed_units "
+        "seal"
     ),
-    "marks": ("journal", "n", "event"),
-    "entries": (
-        "id",
-        "pool",
-        "level",
-        "generation",
-        "debit",
-        "credit",
-        "units",
-        "why",
-        "first_event",
-        "through_event",
-        "award",
-        "seal",
+    "steps": _columns("award step_no state by_whom role at_ms note event seal"),
+    "alarms": _columns("id code table_id said at_ms event seal"),
+    "keys": _columns("public_key table_id role from_ms until_ms revoked_ms by_whom at_ms seal"),
+    "accounts": _columns("name role credential failures until_ms by_whom at_ms seal"),
+    "staff": _columns("number event head"),
+    "sums": _columns(
+        "at_ms pool level table_id wagers wagered_cents rounds hands in_units hits win_units"
     ),
-    "balances": ("pool", "level", "account", "units"),
-    "levels": (
-        "pool",
-        "level",
-        "generation",
-        "parameters",
-        "next_parameters",
-        "hits",
-        "state",
-        "seal",
-    ),
-    "awards": (
-        "award",
-        "pool",
-        "level",
-        "generation",
-        "place",
-        "table_id",
-        "journal",
-        "round_no",
-        "seat",
-        "hand",
-        "percent",
-        "cents",
-        "state",
-        "policy",
-        "event",
-        "jackpot_cents",
-        "reset_cents",
-        "seed_units",
-        "seal",
-    ),
-    "steps": ("award", "step_no", "state", "by_whom", "role", "at_ms", "note", "event", "seal"),
-    "alarms": ("id", "code", "table_id", "said", "at_ms", "event", "seal"),
-    "keys": (
-        "public_key",
-        "table_id",
-        "role",
-        "from_ms",
-        "until_ms",
-        "revoked_ms",
-        "by_whom",
-        "at_ms",
-        "seal",
-    ),
-    "accounts": ("name", "role", "credential", "failures", "until_ms", "by_whom", "at_ms", "seal"),
-    "staff": ("number", "event", "head"),
 }
 """Every table but ``migrations``, in an order in which they can be filled."""
 
@@ -127,10 +59,11 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
     "balances": ("pool", "level", "account"),
     "levels": ("pool", "level"),
     "steps": ("award", "step_no"),
+    "sums": ("at_ms", "pool", "level", "table_id"),
 } | {
     name: COLUMNS[name][:1]
     for name in COLUMNS
-    if name not in ("marks", "balances", "levels", "steps")
+    if name not in ("marks", "balances", "levels", "steps", "sums")
 }
 
 SEALED: Final = tuple(name for name in COLUMNS if COLUMNS[name][-1] == "seal")
@@ -169,62 +102,29 @@ def upsert(table: str) -> str:
     return f"{insert(table)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changed}"
 
 
+def add(table: str) -> str:
+    """New rows, or more of what is there."""
+    key = KEYS[table]
+    more = ", ".join(f"{c} = {table}.{c} + excluded.{c}" for c in COLUMNS[table] if c not in key)
+    return f"{insert(table)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {more}"
+
+
 def listed(table: str, alias: str = "") -> str:
     return ", ".join(f"{alias}.{c}" if alias else c for c in COLUMNS[table])
 
 
-# --- into the tables --------------------------------------------------------------------------
+# --- from a row of the ledger and back ------------------------------------------------------------
 
 
-def from_entry(r: Entry) -> Row:
-    return sealed(
-        (
-            *(r.id, r.pool, r.level, r.generation, r.debit, r.credit),
-            *(r.units, r.why, r.first, r.through, r.award),
-        )
-    )
+def from_row(row: Stored) -> Row:
+    """The fields of these rows are in the order of the columns."""
+    return sealed(astuple(row))
 
 
-def from_balance(r: BalanceRow) -> Row:
-    return (r.pool, r.level, r.account, r.units)
+def to_rows(kind: type[S], found: Iterable[Row]) -> list[S]:
+    """The reverse; ``found`` has every column."""
+    return [kind(*row[:-1]) for row in found]
 
-
-def from_level(r: LevelRow) -> Row:
-    return sealed((r.pool, r.level, r.generation, r.parameters, r.next_parameters, r.hits, r.state))
-
-
-def from_award(r: AwardRow) -> Row:
-    return sealed(
-        (
-            *(r.award, r.pool, r.level, r.generation, r.order, r.table, r.journal, r.round, r.seat),
-            *(r.hand, r.percent, r.cents, r.state, r.policy, r.event),
-            *(r.jackpot_cents, r.reset_cents, r.seed_units),
-        )
-    )
-
-
-def from_step(r: AwardStep) -> Row:
-    return sealed((r.award, r.step, r.state, r.by, r.role, r.at_ms, r.note, r.event))
-
-
-def from_alarm(r: AlarmRow) -> Row:
-    return sealed((r.id, r.code, r.table, r.text, r.at_ms, r.event))
-
-
-def from_key(r: KeyRow) -> Row:
-    return sealed(
-        (
-            *(r.public, r.table, r.role, r.from_ms, r.until_ms, r.revoked_ms),
-            *(r.by, r.at_ms),
-        )
-    )
-
-
-def from_account(r: AccountRow) -> Row:
-    return sealed((r.name, r.role, r.credential, r.failures, r.until_ms, r.by, r.at_ms))
-
-
-# --- and back ---------------------------------------------------------------------------------
 
 JOURNAL: Final = (
     "SELECT j.journal, j.table_id, j.state, w.n, w.seq, w.hash, w.head_seq, w.head_hash,"
@@ -243,63 +143,8 @@ def to_names(text: str) -> tuple[str, ...]:
 
 
 def to_journal(r: Row) -> JournalRow:
-    (
-        journal,
-        table,
-        state,
-        n,
-        seq,
-        hash_,
-        head_seq,
-        head_hash,
-        received_ms,
-        why,
-        accepted,
-        rounds,
-    ) = r
+    journal, table, state, n, seq, hash_, head_seq, head_hash, received_ms, why, by, rounds = r
     return JournalRow(
-        journal=journal,
-        table=table,
-        state=state,
-        n=n,
-        seq=seq,
-        hash=hash_.hex(),
-        head_seq=head_seq,
-        head_hash=head_hash.hex(),
-        received_ms=received_ms,
-        why=why,
-        accepted_by=to_names(accepted),
-        rounds=rounds,
+        *(journal, table, state, n, seq, hash_.hex(), head_seq, head_hash.hex()),
+        *(received_ms, why, to_names(by), rounds),
     )
-
-
-def to_entry(r: Row) -> Entry:
-    return Entry(*r[:-1])
-
-
-def to_balance(r: Row) -> BalanceRow:
-    return BalanceRow(*r)
-
-
-def to_level(r: Row) -> LevelRow:
-    return LevelRow(*r[:-1])
-
-
-def to_award(r: Row) -> AwardRow:
-    return AwardRow(*r[:-1])
-
-
-def to_step(r: Row) -> AwardStep:
-    return AwardStep(*r[:-1])
-
-
-def to_alarm(r: Row) -> AlarmRow:
-    return AlarmRow(*r[:-1])
-
-
-def to_key(r: Row) -> KeyRow:
-    return KeyRow(*r[:-1])
-
-
-def to_account(r: Row) -> AccountRow:
-    return AccountRow(*r[:-1])

@@ -62,6 +62,12 @@ class Disk(Protocol):
     def free_bytes(self, path: Path) -> int: ...
 
 
+GROUP_FOLDER: Final = 0o750
+GROUP_FILE: Final = 0o640
+"""Whatever the umask: the table's group can read the record, as the web pages do for a replay.
+Cards that are not public are sealed in it, with a key that the group cannot read."""
+
+
 class RealDisk:
     """Linux. The folder itself is locked (flock): no lock file that could be left behind."""
 
@@ -69,6 +75,7 @@ class RealDisk:
         if path.is_dir():
             return
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.chmod(GROUP_FOLDER)
         self.sync_folder(path.parent)
 
     def names(self, path: Path) -> list[str]:
@@ -101,6 +108,7 @@ class RealDisk:
     def create(self, path: Path, size: int) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
+            os.fchmod(handle, GROUP_FILE)
             os.posix_fallocate(handle, 0, size)
             # Written, not only reserved: later syncs then have no metadata to change.
             for start in range(0, size, _CHUNK):

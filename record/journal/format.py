@@ -24,7 +24,7 @@ END_MARK: Final = b"CRFU"
 MAX_RECORD_BYTES: Final = 1 << 20
 MAX_TABLE_BYTES: Final = 64
 ZERO_RUN: Final = 64
-"""So many zero bytes in a row no body may hold: a lost sector must be told from a written one."""
+"""A body never holds this many zero bytes in a row, so a lost sector differs from a written one."""
 
 HEAD_BYTES: Final = 76
 _TRAILER_BYTES: Final = 8

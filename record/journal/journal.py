@@ -1,7 +1,7 @@
 """The journal that one writer owns: append to a buffer, sync the group, then act on it.
 
 Not for two threads: the writer thread owns it. After JournalFailed nothing works any more, because
-nobody knows what the disk has; only a new start, which reads the disk again, may go on.
+nobody knows what the disk has; only a new start, which reads the disk again, may continue.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class ChainWalk:
 
 
 def _same_repair(body: bytes, named: bytes) -> bool:
-    """``why`` is the writer's opinion and cannot be told afterwards; the rest must agree."""
+    """``why`` is the writer's opinion and cannot be checked afterwards; the rest must agree."""
     try:
         said, seen = json.loads(body), json.loads(named)
         return all(said[key] == seen[key] for key in ("segment", "offset", "bytes")) and (

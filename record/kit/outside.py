@@ -29,8 +29,9 @@ class NotStrict(ValueError):
     """``$.note: control character U+0000; expected plain text``."""
 
 
-def read_json(text: bytes, *, most_int: int = WIRE_INT, longest: int = LONGEST_TEXT) -> Any:
-    """The value, or ``NotStrict`` with the place, the value and what is allowed."""
+def read_json(text: bytes, *, most_int: int = WIRE_INT, longest: int | None = LONGEST_TEXT) -> Any:
+    """The value, or ``NotStrict`` with the place, the value and what is allowed. With ``longest``
+    None the caller judges texts itself."""
     try:
         value = json.loads(text, object_pairs_hook=_named_once, parse_constant=_no_constant)
     except NotStrict:
@@ -42,7 +43,11 @@ def read_json(text: bytes, *, most_int: int = WIRE_INT, longest: int = LONGEST_T
 
 
 def check(
-    value: Any, place: str = "$", *, most_int: int = WIRE_INT, longest: int = LONGEST_TEXT
+    value: Any,
+    place: str = "$",
+    *,
+    most_int: int = WIRE_INT,
+    longest: int | None = LONGEST_TEXT,
 ) -> None:
     """``NotStrict`` if there is a fault."""
     wrong = fault(value, place, most_int=most_int, longest=longest)
@@ -51,13 +56,17 @@ def check(
 
 
 def fault(
-    value: Any, place: str = "$", *, most_int: int = WIRE_INT, longest: int = LONGEST_TEXT
+    value: Any,
+    place: str = "$",
+    *,
+    most_int: int = WIRE_INT,
+    longest: int | None = LONGEST_TEXT,
 ) -> str | None:
     """What is wrong with a value that was read from JSON, or None."""
     return _fault(value, place, most_int, longest, DEEPEST)
 
 
-def _fault(value: Any, place: str, most_int: int, longest: int, deeper: int) -> str | None:
+def _fault(value: Any, place: str, most_int: int, longest: int | None, deeper: int) -> str | None:
     kind = type(value)
     if kind is str:
         wrong = text_fault(value, longest)
@@ -77,7 +86,9 @@ def _fault(value: Any, place: str, most_int: int, longest: int, deeper: int) -> 
             wrong = text_fault(name, longest)
             if wrong is not None:
                 return f"{place}: a name with {wrong}"
-            wrong = _fault(item, f"{place}.{name[:_SHOWN]}", most_int, longest, deeper - 1)
+            wrong = _fault(
+                item, f"{place}.{printable(name[:_SHOWN])}", most_int, longest, deeper - 1
+            )
             if wrong is not None:
                 return wrong
         return None
@@ -88,8 +99,10 @@ def _fault(value: Any, place: str, most_int: int, longest: int, deeper: int) -> 
     return None
 
 
-def text_fault(text: str, longest: int = LONGEST_TEXT) -> str | None:
+def text_fault(text: str, longest: int | None = LONGEST_TEXT) -> str | None:
     """What is wrong with a text, or None."""
+    if longest is None:
+        return None
     if len(text) > longest:
         return f"{len(text)} characters; expected at most {longest}"
     if not text.isprintable():

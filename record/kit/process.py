@@ -12,8 +12,8 @@ PR_SET_DUMPABLE: Final = 4
 
 
 def keep_memory_private() -> None:
-    """It holds keys and closed cards: no core dump, and no reader, whatever the service manager
-    was told. What a kernel does not know it does not do."""
+    """The process holds keys and face-down cards: no core dump and no other reader, however the
+    service is configured. A kernel without one of these calls skips it."""
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
     prctl = getattr(ctypes.CDLL(None), "prctl", None)

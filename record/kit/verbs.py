@@ -1,7 +1,7 @@
 """A command with verbs: its help, its usage errors, its answers, and the one place where it ends.
 
 An act returns an ``Answer``, which is printed here, or the exit code if it has printed its own.
-It raises ``Stop`` or ``Misuse``, or an error of the command's own, which says how to tell it.
+It raises ``Stop`` or ``Misuse``, or an error listed in ``stops``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Answer = tuple[int, Mapping[str, Any], str]
 class Stop(Exception):
     """The command ends here: what to say, a line each, and the exit code.
 
-    ``problems`` are the same for machines; without them the messages are told as JSON. ``bare``
+    ``problems`` are the same for machines; without them the messages become JSON. ``bare``
     messages begin with the file that they are about instead of the command.
     """
 
@@ -64,7 +64,7 @@ class Command:
     common: Callable[[argparse.ArgumentParser], None] = lambda _parser: None
     """Declares what every verb takes."""
     stops: Mapping[type[Exception], Callable[[Any], Stop]] = field(default_factory=dict)
-    """Errors of the command's own, and how each is told."""
+    """The command's own errors, and how each is reported."""
     intermixed: bool = False
     """Options may stand between the words of a list."""
 

@@ -20,6 +20,7 @@ from record.link.messages import (
     FromServer,
     FromTable,
     Hello,
+    Hit,
     Message,
     Meters,
     MeterValue,
@@ -43,6 +44,7 @@ _from_table: Final[msgspec.json.Decoder[FromTable]] = msgspec.json.Decoder(FromT
 """Says what is wrong, with its place; ``received`` reads."""
 _from_server: Final[msgspec.json.Decoder[FromServer]] = msgspec.json.Decoder(FromServer)
 _meters: Final[msgspec.json.Decoder[Meters]] = msgspec.json.Decoder(Meters)
+_hits: Final[msgspec.json.Decoder[Hit]] = msgspec.json.Decoder(Hit)
 _body: Final[msgspec.json.Decoder[AnyBody]] = msgspec.json.Decoder(AnyBody)
 
 
@@ -125,6 +127,13 @@ def from_server(frame: bytes) -> FromServer:
 
 def from_meters(frame: bytes) -> Meters:
     message = _decode(_meters, frame)
+    if _ODD(frame) is not None:
+        _strictly(frame)
+    return message
+
+
+def from_hits(frame: bytes) -> Hit:
+    message = _decode(_hits, frame)
     if _ODD(frame) is not None:
         _strictly(frame)
     return message

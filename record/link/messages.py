@@ -1,7 +1,7 @@
 """The messages of the link, strictly decoded: one JSON object in one ZeroMQ frame.
 
 A table connects with a DEALER, the server listens with a ROUTER; both prove their CURVE keys. The
-server knows the table by its key, never by what a message says. Version 3 is spoken; tables of the
+server knows the table by its key, never by what a message says. Version 4 is spoken; tables of the
 versions before it are served.
 """
 
@@ -13,8 +13,8 @@ import msgspec
 
 from record.link.events import AnyBody, Cents, Count, Round, Row, Seat, Word
 
-VERSION: Final = 3
-VERSIONS: Final = (1, 2, 3)
+VERSION: Final = 4
+VERSIONS: Final = (1, 2, 3, 4)
 LONGEST: Final = 65_536
 """Bytes of a message; a longer one is refused before it is read."""
 
@@ -140,6 +140,19 @@ class Checkpoint(Message, frozen=True, tag="checkpoint"):
         raise ValueError(_NOT_HEXADECIMAL)
 
 
+class TableNow(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False
+):
+    """How a table stands, for the people who watch the floor (since version 4)."""
+
+    phase: Word
+    round: Count = 0
+    waiting: Count = 0
+    """Events that are not acknowledged."""
+    troubles: Annotated[tuple[Code, ...], msgspec.Meta(max_length=16)] = ()
+    """Codes of what is not as it should be, the worst first."""
+
+
 class Beat(Message, frozen=True, tag="beat"):
     """Both ways. The answer to a table's beat carries its ``at_ms`` back."""
 
@@ -147,6 +160,8 @@ class Beat(Message, frozen=True, tag="beat"):
     meters: tuple[MeterValue, ...] = ()
     test: bool = False
     """From a table: it is in test mode and nobody can play there (since version 2)."""
+    now: TableNow | None = None
+    """From a table (since version 4)."""
 
 
 class ReceiptShown(Message, frozen=True, tag="receipt"):
@@ -265,6 +280,21 @@ class Meters(Message, frozen=True, tag="meters"):
     epoch: Count
     seq: Count
     meters: tuple[MeterValue, ...]
+
+
+class Hit(Message, frozen=True, tag="hit"):
+    """On the PUB socket, topic ``hits``: an award was locked, or two people approved it. For signs;
+    it moves no money."""
+
+    server: Word
+    epoch: Count
+    seq: Count
+    award: AwardId
+    pool: Word
+    level: Word
+    table: Word
+    cents: Cents
+    state: Literal["locked", "won"]
 
 
 FromTable = Hello | Event | Checkpoint | ReceiptShown | Beat | Bye

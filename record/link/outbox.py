@@ -6,10 +6,11 @@ body exactly as it is sent. Number, record and time never change, so a repeat is
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Protocol
+from typing import Annotated, Final, Literal
 
 import msgspec
 
+from record.journal.format import Record
 from record.link.codec import WireError, body_of, encode_body
 from record.link.events import AnyBody
 from record.link.messages import Event
@@ -17,17 +18,6 @@ from record.link.messages import Event
 OUTBOX: Final = "outbox"
 VERSION: Final = 1
 NOT_OURS: Final = "E-LNK-064"
-
-
-class JournalRecord(Protocol):
-    @property
-    def seq(self) -> int: ...
-    @property
-    def body(self) -> bytes: ...
-    @property
-    def at_ms(self) -> int: ...
-    @property
-    def hash(self) -> bytes: ...
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +39,7 @@ def outbox_number(body: bytes) -> int:
     return _entry(body).n
 
 
-def event_of(record: JournalRecord) -> Event:
+def event_of(record: Record) -> Event:
     """The message that this record is sent as."""
     entry = _entry(record.body)
     event = body_of(bytes(entry.event))

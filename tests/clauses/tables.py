@@ -6,7 +6,7 @@ import random
 from datetime import date
 from typing import Any, Final
 
-from controller.demo.croupier import SUPERVISOR, Croupier, stacked
+from controller.demo.scripted_dealer import SUPERVISOR, ScriptedDealer, stacked
 from controller.rules.cards import Card, cards
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -68,8 +68,8 @@ def base(cents: int, **more: int) -> dict[str, int]:
 
 def table(
     game: str, hands: dict[int, str] | None = None, dealer: str = "", **changes: Any
-) -> Croupier:
-    """A croupier whose deck gives each seat its hand and the dealer these cards, as planned.
+) -> ScriptedDealer:
+    """A dealer whose deck gives each seat its hand and the dealer these cards, as planned.
 
     ``hands`` names the seats that will have wagers; ``dealer`` the community cards in the order
     they are dealt (PP6: first, middle, third; Ricochet: the dealer's five). Cards not named are
@@ -88,13 +88,13 @@ def table(
             for _ in range(size if place or len(held[0]) > 2 or size == 1 else 2):
                 order.append(held[place].pop(0) if held[place] else spare.pop())
         order += [c for rest in held.values() for c in rest]
-    return Croupier(state, stacked(order, random.Random(11)))
+    return ScriptedDealer(state, stacked(order, random.Random(11)))
 
 
-def draws(game: str, in_order: str, **changes: Any) -> Croupier:
-    """A croupier whose deck gives exactly these cards in this order: for tests of the deal."""
+def draws(game: str, in_order: str, **changes: Any) -> ScriptedDealer:
+    """A dealer whose deck gives exactly these cards in this order: for tests of the deal."""
     state = open_table(game, {**SETTINGS[game], **changes}, TODAY)
-    return Croupier(state, stacked(cards(in_order), random.Random(11)))
+    return ScriptedDealer(state, stacked(cards(in_order), random.Random(11)))
 
 
 def refused(effects: tuple[fx.Effect, ...]) -> fx.Refused:
@@ -112,15 +112,15 @@ def only(effects: tuple[fx.Effect, ...], kind: type[Any]) -> Any:
     return found[0]
 
 
-def confirmed(croupier: Croupier) -> tuple[fx.Effect, ...]:
+def confirmed(scripted_dealer: ScriptedDealer) -> tuple[fx.Effect, ...]:
     """The supervisor confirms what was asked, and the dealer agrees where two must."""
-    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-    frozen = croupier.state.frozen
+    effects = scripted_dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    frozen = scripted_dealer.state.frozen
     if frozen is not None and frozen.proposed is not None:
-        return croupier.do(f.RulingSeconded())
+        return scripted_dealer.do(f.RulingSeconded())
     return effects
 
 
-def row(croupier: Croupier, seat: int) -> Any:
+def row(scripted_dealer: ScriptedDealer, seat: int) -> Any:
     """A seat's line in the settlement of the round just closed."""
-    return next(r for r in croupier.state.history[-1].result["seats"] if r["seat"] == seat)
+    return next(r for r in scripted_dealer.state.history[-1].result["seats"] if r["seat"] == seat)

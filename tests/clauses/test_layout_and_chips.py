@@ -13,9 +13,9 @@ from drivers.layout import load
 from drivers.readings import Uid
 from hw_sim.scenario import HERE
 from record.kit.config import ConfigError
-from tests.configuration.test_config_check import site
-from tests.table.console_player import FakeChip, Table
-from tests.table.test_table_chips import betting
+from tests.controller.config.test_config_check import site
+from tests.controller.table.console_player import FakeChip, Table
+from tests.controller.table.test_table_chips import betting
 
 
 def places(table: str) -> set[tuple[int, str]]:

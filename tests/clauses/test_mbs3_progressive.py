@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import Croupier
+from controller.demo.scripted_dealer import ScriptedDealer
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -39,33 +39,33 @@ def envy_of(result: Any) -> dict[int, list[tuple[int, int]]]:
     }
 
 
-def to_settlement(croupier: Croupier, wagers: dict[int, dict[str, int]]) -> list[fx.Effect]:
+def to_settlement(dealer: ScriptedDealer, wagers: dict[int, dict[str, int]]) -> list[fx.Effect]:
     """Both community cards open; gives the list that later effects are added to."""
-    croupier.prepare()
-    croupier.bets(wagers)
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
+    dealer.prepare()
+    dealer.bets(wagers)
+    dealer.deal()
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
     told: list[fx.Effect] = []
-    croupier.told = lambda _fact, effects: told.extend(effects)
+    dealer.told = lambda _fact, effects: told.extend(effects)
     return told
 
 
 @pytest.mark.clause("MBS3-3.5")
 def test_a_progressive_wager_without_the_base_wagers_is_refused_and_not_reported() -> None:
-    croupier = table("MBS3")
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
+    dealer = table("MBS3")
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
     for spot in ("1", "2", "$"):
-        croupier.place(2, spot, 1000)
-    croupier.place(2, "progressive", 100)
-    croupier.place(5, "progressive", 100)
-    effects = croupier.do(f.BetsClosed())
+        dealer.place(2, spot, 1000)
+    dealer.place(2, "progressive", 100)
+    dealer.place(5, "progressive", 100)
+    effects = dealer.do(f.BetsClosed())
     assert fx.ReturnWager(5, "progressive", 100, "MBS3-3.5") in effects
     assert only(effects, fx.PostContributions) == fx.PostContributions(1, ((2, 100),))
-    assert list(croupier.state.seats) == [2]
+    assert list(dealer.state.seats) == [2]
     alone = settled({5: ("TcTd2h", {"progressive": 100})}, "JsQh")
     assert alone["seats"][0]["wagers"]["progressive"]["status"] == "refused"
     assert (alone["clauses"], alone["seats"][0]["net"]) == (["MBS3-3.5"], 0)
@@ -78,28 +78,28 @@ def test_a_progressive_wager_without_the_base_wagers_is_refused_and_not_reported
 @pytest.mark.clause("MBS3-3.5")
 def test_credits_of_a_seat_that_is_left_out_go_back_and_a_lost_link_disarms_every_seat() -> None:
     """AMB-W17, P17: spot 2 of seat 5 is empty; seat 7 has nothing but a credit."""
-    croupier = table("MBS3")
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
+    dealer = table("MBS3")
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
     for seat in (2, 5):
         for spot in ("1", "2", "$"):
-            croupier.place(seat, spot, 1000)
-    croupier.place(5, "progressive", 100)
-    croupier.place(7, "progressive", 100)
-    croupier.take(5, "2")
-    refusal = refused(croupier.try_(f.BetsClosed()))
+            dealer.place(seat, spot, 1000)
+    dealer.place(5, "progressive", 100)
+    dealer.place(7, "progressive", 100)
+    dealer.take(5, "2")
+    refusal = refused(dealer.try_(f.BetsClosed()))
     assert refusal.reason == "seat 5: wagers are not valid; correct or leave out"
-    back = croupier.do(f.SeatLeftOut(5))
+    back = dealer.do(f.SeatLeftOut(5))
     assert fx.ReturnWager(5, "progressive", 100, "MBS3-3.4") in back
-    lost = croupier.do(f.LinkLost(), LINK)
+    lost = dealer.do(f.LinkLost(), LINK)
     assert fx.ReturnWager(7, "progressive", 100, "MBS3-3.5") in lost
     for seat in range(1, 8):
         assert fx.ArmAcceptor(seat, False) in lost
-    down = refused(croupier.try_(f.CreditsRead(2, 1), ACCEPTOR))
+    down = refused(dealer.try_(f.CreditsRead(2, 1), ACCEPTOR))
     assert down == fx.Refused("the link is down: the progressive is closed", "MBS3-3.5")
-    effects = croupier.do(f.BetsClosed())
+    effects = dealer.do(f.BetsClosed())
     assert not [e for e in effects if isinstance(e, fx.PostContributions)]
-    assert list(croupier.state.seats) == [2]
+    assert list(dealer.state.seats) == [2]
 
 
 @pytest.mark.clause("MBS3-1.1.3")
@@ -115,10 +115,10 @@ def test_nobody_is_paid_envy_for_the_own_hand() -> None:
 def test_every_progressive_seat_is_paid_envy_for_any_hand_with_a_dollar_wager() -> None:
     """Seat 2 has no progressive and took back 1 and 2: its royal still pays seats 1 and 4."""
     hands = {1: "2c5d9s", 2: "AhKhQh", 4: "3c6d8s", 5: "4c7d9c"}
-    croupier = table("MBS3", hands, "JhTh")
-    croupier.ride = lambda seat, _spot: "withdraw" if seat == 2 else "ride"
+    dealer = table("MBS3", hands, "JhTh")
+    dealer.ride = lambda seat, _spot: "withdraw" if seat == 2 else "ride"
     told = to_settlement(
-        croupier,
+        dealer,
         {
             1: base(1000, progressive=100),
             2: base(1000),
@@ -127,21 +127,21 @@ def test_every_progressive_seat_is_paid_envy_for_any_hand_with_a_dollar_wager() 
         },
     )
     for seat in (5, 4, 2):
-        croupier.do(f.HandOpened(seat))
+        dealer.do(f.HandOpened(seat))
         assert not [e for e in told if isinstance(e, fx.ShowAward)]  # not before all are open
-        croupier.do(f.SeatSettled(seat))
-        croupier._clear(seat)
-    croupier.settle()
+        dealer.do(f.SeatSettled(seat))
+        dealer._clear(seat)
+    dealer.settle()
     awards = [e for e in told if isinstance(e, fx.ShowAward)]
     assert awards == [fx.ShowAward(1, "envy", 100000), fx.ShowAward(4, "envy", 100000)]
-    assert envy_of(croupier.state.history[-1].result) == {
+    assert envy_of(dealer.state.history[-1].result) == {
         1: [(2, 100000)],
         2: [],
         4: [(2, 100000)],
         5: [],
     }
     assert not [e for e in told if isinstance(e, fx.ClaimJackpot)]
-    assert row(croupier, 2)["net"] == 1000 * 1000
+    assert row(dealer, 2)["net"] == 1000 * 1000
 
 
 @pytest.mark.clause("MBS3-4.2-T3")
@@ -176,21 +176,21 @@ def test_a_share_of_the_jackpot_is_claimed_and_paid_as_the_server_says(
     hand: str, community: str, name: str, percent: int, award: int
 ) -> None:
     """The table's own meter is not the amount of record, and the seat waits for the server."""
-    croupier = table("MBS3", {2: hand}, community)
-    croupier.do(f.MeterReported(12000000), LINK)
-    to_settlement(croupier, {2: base(1000, progressive=100)})
-    opened = croupier.do(f.HandOpened(2))
+    dealer = table("MBS3", {2: hand}, community)
+    dealer.do(f.MeterReported(12000000), LINK)
+    to_settlement(dealer, {2: base(1000, progressive=100)})
+    opened = dealer.do(f.HandOpened(2))
     assert only(opened, fx.ClaimJackpot) == fx.ClaimJackpot(1, ((2, name, percent),))
     assert only(opened, fx.ShowHand).pays["wagers"]["progressive"] is None
-    waits = refused(croupier.try_(f.SeatSettled(2)))
+    waits = refused(dealer.try_(f.SeatSettled(2)))
     assert waits == fx.Refused("wait: the jackpot is not locked", "MBS3-4.2-T1")
-    assert refused(croupier.try_(f.RoundEnded()))
-    croupier.do(f.JackpotLocked(12345678), LINK)
-    croupier.settle()
-    wager = row(croupier, 2)["wagers"]["progressive"]
+    assert refused(dealer.try_(f.RoundEnded()))
+    dealer.do(f.JackpotLocked(12345678), LINK)
+    dealer.settle()
+    wager = row(dealer, 2)["wagers"]["progressive"]
     assert (wager["win"], wager["stake_back"]) == (award, 100)
     assert wager["odds"] == f"{percent}% of the jackpot"
-    assert croupier.state.history[-1].result["jackpot_before"] == 12345678
+    assert dealer.state.history[-1].result["jackpot_before"] == 12345678
 
 
 @pytest.mark.clause("MBS3-4.2-T1")
@@ -202,16 +202,16 @@ def test_two_straight_flushes_share_the_meter_by_the_rule_chosen(
     rule: str, second: int, after: int
 ) -> None:
     """AMB-P01: seat 5 is settled first and takes a tenth; all claims go out in one message."""
-    croupier = table("MBS3", {2: "4h5h6h", 5: "9hThJh"}, "7h8h", meter_rule=rule)
-    croupier.do(f.MeterReported(10000000), LINK)
-    told = to_settlement(croupier, {2: base(1000, progressive=100), 5: base(1000, progressive=100)})
-    croupier.settle()
+    dealer = table("MBS3", {2: "4h5h6h", 5: "9hThJh"}, "7h8h", meter_rule=rule)
+    dealer.do(f.MeterReported(10000000), LINK)
+    told = to_settlement(dealer, {2: base(1000, progressive=100), 5: base(1000, progressive=100)})
+    dealer.settle()
     claims = ((5, "straight flush", 10), (2, "straight flush", 10))
     assert [e for e in told if isinstance(e, fx.ClaimJackpot)] == [fx.ClaimJackpot(1, claims)]
-    assert row(croupier, 5)["wagers"]["progressive"]["win"] == 1000000
-    assert row(croupier, 2)["wagers"]["progressive"]["win"] == second
-    assert croupier.state.history[-1].result["jackpot_after"] == after
-    assert croupier.is_in(Phase.IDLE)
+    assert row(dealer, 5)["wagers"]["progressive"]["win"] == 1000000
+    assert row(dealer, 2)["wagers"]["progressive"]["win"] == second
+    assert dealer.state.history[-1].result["jackpot_after"] == after
+    assert dealer.is_in(Phase.IDLE)
 
 
 @pytest.mark.clause("MBS3-4.2-T2")

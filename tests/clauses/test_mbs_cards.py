@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import SHOE, SUPERVISOR, ScriptedDealer
 from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -18,14 +18,14 @@ from tests.clauses.tables import base, confirmed, draws, only, refused, row, tab
 both = pytest.mark.parametrize("game", ["MBS3", "MEGA"])
 
 
-def in_the_deal(game: str) -> Croupier:
+def in_the_deal(game: str) -> ScriptedDealer:
     """Seats 2 and 5, five of eight cards out: 5d 3c Td 9s 2h."""
-    croupier = draws(game, "5d 3c Td 9s 2h 8h Js Qh")
-    croupier.prepare()
-    croupier.bets({2: base(1000, progressive=100), 5: base(500)})
+    dealer = draws(game, "5d 3c Td 9s 2h 8h Js Qh")
+    dealer.prepare()
+    dealer.bets({2: base(1000, progressive=100), 5: base(500)})
     for _ in range(5):
-        croupier.deal_one()
-    return croupier
+        dealer.deal_one()
+    return dealer
 
 
 def record_with(game: str, **event: Any) -> Any:
@@ -48,14 +48,14 @@ def record_with(game: str, **event: Any) -> Any:
 def test_a_card_that_does_not_belong_freezes_the_round_and_voids_nothing_yet(
     game: str, found: f.What
 ) -> None:
-    croupier = in_the_deal(game)
-    effects = croupier.do(found, SHOE)
-    assert croupier.is_in(Phase.FROZEN)
+    dealer = in_the_deal(game)
+    effects = dealer.do(found, SHOE)
+    assert dealer.is_in(Phase.FROZEN)
     measured = not isinstance(found, f.CardFaultReported)  # a person has the card in hand
     misread = ("misread",) if measured else ()
     assert only(effects, fx.AskSupervisor).answers == (*misread, "confirmed", "resume")
     assert not [e for e in effects if isinstance(e, fx.ReturnWager)]
-    assert refused(croupier.try_(f.SupervisorRuled("confirmed")))  # the dealer may not rule
+    assert refused(dealer.try_(f.SupervisorRuled("confirmed")))  # the dealer may not rule
 
 
 @pytest.mark.clause("MBS3-5.1", "MEGA-5.1")
@@ -63,14 +63,14 @@ def test_a_card_that_does_not_belong_freezes_the_round_and_voids_nothing_yet(
 @both
 def test_a_misread_card_is_put_right_and_the_round_goes_on(game: str, found: f.What) -> None:
     """AMB-V08: the card on the table was 8h; seat 5 holds it, and the deal goes on after it."""
-    croupier = in_the_deal(game)
-    croupier.do(found, SHOE)
-    croupier.do(f.SupervisorRuled("misread", card=_hidden("8h")), SUPERVISOR)
-    croupier.deck.remove(card("8h"))
-    croupier.let_it_ride()
-    assert croupier.state.seats[2].opened == cards("5d Td 2h")
-    assert croupier.state.seats[5].opened == cards("3c 9s 8h")
-    assert croupier.state.turned == cards("Js Qh")
+    dealer = in_the_deal(game)
+    dealer.do(found, SHOE)
+    dealer.do(f.SupervisorRuled("misread", card=_hidden("8h")), SUPERVISOR)
+    dealer.deck.remove(card("8h"))
+    dealer.let_it_ride()
+    assert dealer.state.seats[2].opened == cards("5d Td 2h")
+    assert dealer.state.seats[5].opened == cards("3c 9s 8h")
+    assert dealer.state.turned == cards("Js Qh")
 
 
 def _hidden(name: str) -> HiddenCard:
@@ -80,9 +80,9 @@ def _hidden(name: str) -> HiddenCard:
 @pytest.mark.clause("MBS3-5.1.1", "MEGA-5.1.1")
 @both
 def test_a_confirmed_foreign_card_voids_the_round_and_every_wager_goes_back(game: str) -> None:
-    croupier = in_the_deal(game)
-    croupier.do(f.UnknownCardSeen(), SHOE)
-    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    dealer = in_the_deal(game)
+    dealer.do(f.UnknownCardSeen(), SHOE)
+    effects = dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
     clause = f"{game}-5.1.1"
     assert [e for e in effects if isinstance(e, fx.ReturnWager)] == [
         fx.ReturnWager(2, "1", 1000, clause),
@@ -99,8 +99,8 @@ def test_a_confirmed_foreign_card_voids_the_round_and_every_wager_goes_back(game
     }
     assert only(effects, fx.ReverseContributions) == fx.ReverseContributions(1, ((2, 100),))
     for what in (f.HandOpened(2), f.SeatSettled(2), f.CommunityTurned(1), f.BetsOpened()):
-        assert refused(croupier.try_(what))
-    published = only(croupier.do(f.VoidCleared()), fx.PublishRound)
+        assert refused(dealer.try_(what))
+    published = only(dealer.do(f.VoidCleared()), fx.PublishRound)
     assert published.result["round_status"] == "void"
     assert published.result["clauses"] == [clause]
     assert [seat["net"] for seat in published.result["seats"]] == [0, 0]
@@ -110,21 +110,21 @@ def test_a_confirmed_foreign_card_voids_the_round_and_every_wager_goes_back(game
 @pytest.mark.clause("MBS3-5.1.2", "MEGA-5.1.2")
 @both
 def test_results_of_earlier_rounds_stand(game: str) -> None:
-    croupier = table(game, {2: "TcTd2h"}, "JsQh")
-    croupier.round({2: base(1000)})
-    first = croupier.state.history[0]
-    croupier.do(f.CardFaultReported("foreign"), SUPERVISOR)  # found after the round
-    assert refused(croupier.try_(f.SupervisorRuled("void"), SUPERVISOR))
-    assert croupier.state.history == (first,)
-    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
-    croupier.prepare()
-    croupier.bets({2: base(1000)})
-    croupier.deal_one()
-    croupier.do(f.UnknownCardSeen(), SHOE)
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-    croupier.do(f.VoidCleared())
-    assert [a.result["round_status"] for a in croupier.state.history] == ["settled", "void"]
-    assert croupier.state.history[0] == first
+    dealer = table(game, {2: "TcTd2h"}, "JsQh")
+    dealer.round({2: base(1000)})
+    first = dealer.state.history[0]
+    dealer.do(f.CardFaultReported("foreign"), SUPERVISOR)  # found after the round
+    assert refused(dealer.try_(f.SupervisorRuled("void"), SUPERVISOR))
+    assert dealer.state.history == (first,)
+    dealer.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    dealer.prepare()
+    dealer.bets({2: base(1000)})
+    dealer.deal_one()
+    dealer.do(f.UnknownCardSeen(), SHOE)
+    dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    dealer.do(f.VoidCleared())
+    assert [a.result["round_status"] for a in dealer.state.history] == ["settled", "void"]
+    assert dealer.state.history[0] == first
     assert first.result["seats"][0]["net"] == 3000
     stands = record_with(game, type="foreign_card", after_round_concluded=True)
     assert stands["round_status"] == "settled"
@@ -136,25 +136,25 @@ def test_results_of_earlier_rounds_stand(game: str) -> None:
 @both
 def test_a_wrong_count_in_the_round_voids_it_once_confirmed(game: str, count: int) -> None:
     """Found while the hands are paid: seat 5 has lost 15.00 and gets it back."""
-    croupier = table(game, {2: "TcTd2h", 5: "3c5d8h"}, "JsQh")
-    croupier.prepare()
-    croupier.bets({2: base(1000), 5: base(500)})
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    croupier.do(f.HandOpened(5))
-    croupier.do(f.SeatSettled(5))
-    croupier.do(f.DeckCounted(52), SUPERVISOR)
-    assert croupier.is_in(Phase.SETTLEMENT)
-    croupier.do(f.DeckCounted(count), SUPERVISOR)
-    assert croupier.is_in(Phase.FROZEN)
-    effects = confirmed(croupier)
+    dealer = table(game, {2: "TcTd2h", 5: "3c5d8h"}, "JsQh")
+    dealer.prepare()
+    dealer.bets({2: base(1000), 5: base(500)})
+    dealer.deal()
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
+    dealer.do(f.HandOpened(5))
+    dealer.do(f.SeatSettled(5))
+    dealer.do(f.DeckCounted(52), SUPERVISOR)
+    assert dealer.is_in(Phase.SETTLEMENT)
+    dealer.do(f.DeckCounted(count), SUPERVISOR)
+    assert dealer.is_in(Phase.FROZEN)
+    effects = confirmed(dealer)
     assert only(effects, fx.PayDifference) == fx.PayDifference(1, 5, 1500)
     assert {e.seat for e in effects if isinstance(e, fx.ReturnWager)} == {2}
-    croupier.do(f.VoidCleared())
-    result = croupier.state.history[-1].result
+    dealer.do(f.VoidCleared())
+    result = dealer.state.history[-1].result
     assert (result["round_status"], result["clauses"]) == ("void", [f"{game}-5.2"])
     assert [seat["net"] for seat in result["seats"]] == [0, 0]
 
@@ -162,31 +162,31 @@ def test_a_wrong_count_in_the_round_voids_it_once_confirmed(game: str, count: in
 @pytest.mark.clause("MBS3-5.2", "MEGA-5.2")
 @both
 def test_a_wrong_count_while_bets_are_open_stops_the_round_too(game: str) -> None:
-    croupier = table(game)
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    croupier.place(2, "$", 1000)
-    croupier.do(f.CardFaultReported("short", 51))
-    assert croupier.is_in(Phase.FROZEN)
-    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    dealer = table(game)
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
+    dealer.place(2, "$", 1000)
+    dealer.do(f.CardFaultReported("short", 51))
+    assert dealer.is_in(Phase.FROZEN)
+    effects = dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
     assert only(effects, fx.Prompt) == fx.Prompt("void", detail=f"{game}-5.2")
-    croupier.do(f.VoidCleared())
-    croupier.do(f.DeckShuffled("red"), SHOE)
-    assert "must be checked" in refused(croupier.try_(f.BetsOpened())).reason
+    dealer.do(f.VoidCleared())
+    dealer.do(f.DeckShuffled("red"), SHOE)
+    assert "must be checked" in refused(dealer.try_(f.BetsOpened())).reason
 
 
 @pytest.mark.clause("MBS3-5.2", "MEGA-5.2")
 @both
 def test_a_wrong_count_between_rounds_blocks_the_next_opening(game: str) -> None:
-    croupier = table(game, {2: "TcTd2h"}, "JsQh")
-    croupier.round({2: base(1000)})
-    effects = croupier.do(f.DeckCounted(51), SHOE)
+    dealer = table(game, {2: "TcTd2h"}, "JsQh")
+    dealer.round({2: base(1000)})
+    effects = dealer.do(f.DeckCounted(51), SHOE)
     assert only(effects, fx.RaiseAlarm).code == "deck count"
     assert "51 cards" in only(effects, fx.AskSupervisor).question
-    assert row(croupier, 2)["net"] == 3000
-    croupier.do(f.DeckShuffled("red"), SHOE)
-    assert "must be checked" in refused(croupier.try_(f.BetsOpened())).reason
-    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
-    croupier.do(f.BetsOpened())
+    assert row(dealer, 2)["net"] == 3000
+    dealer.do(f.DeckShuffled("red"), SHOE)
+    assert "must be checked" in refused(dealer.try_(f.BetsOpened())).reason
+    dealer.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    dealer.do(f.BetsOpened())
     held = record_with(game, type="deck_count", count=51, after_round_concluded=True)
     assert (held["round_status"], held["clauses"]) == ("supervisor", [f"{game}-5.2"])

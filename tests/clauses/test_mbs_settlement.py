@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import Croupier
+from controller.demo.scripted_dealer import ScriptedDealer
 from controller.rules.cards import cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -18,17 +18,17 @@ from tests.clauses.tables import base, only, refused, row, table
 both = pytest.mark.parametrize("game", ["MBS3", "MEGA"])
 
 
-def to_settlement(game: str, hands: dict[int, str], dealer: str, **more: int) -> Croupier:
+def to_settlement(game: str, hands: dict[int, str], dealer: str, **more: int) -> ScriptedDealer:
     """Both community cards are open, no hand is."""
-    croupier = table(game, hands, dealer)
-    croupier.prepare()
-    croupier.bets({seat: base(1000, **more) for seat in hands})
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    return croupier
+    scripted_dealer = table(game, hands, dealer)
+    scripted_dealer.prepare()
+    scripted_dealer.bets({seat: base(1000, **more) for seat in hands})
+    scripted_dealer.deal()
+    scripted_dealer.decide()
+    scripted_dealer.turn(1)
+    scripted_dealer.decide()
+    scripted_dealer.turn(2)
+    return scripted_dealer
 
 
 def names(text: str) -> list[str]:
@@ -64,14 +64,14 @@ def test_less_than_a_pair_of_tens_loses_every_wager_in_play(game: str) -> None:
 @pytest.mark.clause("MBS3-3.3", "MEGA-3.3")
 @both
 def test_the_dealer_collects_a_losing_hand_at_the_live_table(game: str) -> None:
-    croupier = to_settlement(game, {4: "9c9dAh"}, "Ks4c", progressive=100)
-    opened = croupier.do(f.HandOpened(4))
+    scripted_dealer = to_settlement(game, {4: "9c9dAh"}, "Ks4c", progressive=100)
+    opened = scripted_dealer.do(f.HandOpened(4))
     assert fx.SetLamp(4, "collect") in opened
     shown = only(opened, fx.ShowHand)
     assert shown.hand == "one pair"
     assert [w["to_player"] for w in shown.pays["wagers"].values()] == [0, 0, 0, 0]
-    croupier.settle()
-    assert croupier.state.history[-1].result["house_net"] == 3100
+    scripted_dealer.settle()
+    assert scripted_dealer.state.history[-1].result["house_net"] == 3100
 
 
 @pytest.mark.clause("MBS3-3.18", "MEGA-3.18")
@@ -89,9 +89,9 @@ def test_the_dealer_collects_a_losing_hand_at_the_live_table(game: str) -> None:
 )
 @both
 def test_a_winning_hand_holds_tens_or_better(game: str, hand: str, net: int) -> None:
-    croupier = to_settlement(game, {1: hand[:6]}, hand[6:])
-    croupier.settle()
-    assert row(croupier, 1)["net"] == net
+    scripted_dealer = to_settlement(game, {1: hand[:6]}, hand[6:])
+    scripted_dealer.settle()
+    assert row(scripted_dealer, 1)["net"] == net
 
 
 @pytest.mark.clause("MBS3-3.17", "MEGA-3.17")
@@ -99,14 +99,14 @@ def test_a_winning_hand_holds_tens_or_better(game: str, hand: str, net: int) -> 
 def test_hands_are_opened_from_the_dealers_right_anticlockwise(game: str) -> None:
     """Seats 1, 3, 6: prompts 6, 3, 1; a hand is shown only when it is its turn."""
     hands = {1: "TcTd2h", 3: "3c5d8h", 6: "AcAd7s"}
-    croupier = table(game, hands, "JsQh")
-    croupier.prepare()
-    croupier.bets({seat: base(1000) for seat in hands})
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    effects = croupier.do(f.CommunityTurned(2))
+    scripted_dealer = table(game, hands, "JsQh")
+    scripted_dealer.prepare()
+    scripted_dealer.bets({seat: base(1000) for seat in hands})
+    scripted_dealer.deal()
+    scripted_dealer.decide()
+    scripted_dealer.turn(1)
+    scripted_dealer.decide()
+    effects = scripted_dealer.do(f.CommunityTurned(2))
     walked = []
     for seat, others, name in (
         (6, (1, 3), "one pair"),
@@ -116,11 +116,11 @@ def test_hands_are_opened_from_the_dealers_right_anticlockwise(game: str) -> Non
         assert fx.Prompt("open hand", seat) in effects
         assert fx.SetLamp(seat, "your turn") in effects
         for other in others:
-            refusal = refused(croupier.try_(f.HandOpened(other)))
+            refusal = refused(scripted_dealer.try_(f.HandOpened(other)))
             assert refusal == fx.Refused(f"open seat {seat} first", f"{game}-3.17")
-        shown = only(croupier.do(f.HandOpened(seat)), fx.ShowHand)
+        shown = only(scripted_dealer.do(f.HandOpened(seat)), fx.ShowHand)
         assert (shown.seat, shown.cards, shown.hand) == (seat, cards(hands[seat]), name)
-        effects = croupier.do(f.SeatSettled(seat))
+        effects = scripted_dealer.do(f.SeatSettled(seat))
         walked.append(seat)
     assert walked == [6, 3, 1]
     assert fx.Prompt("end round") in effects
@@ -129,27 +129,27 @@ def test_hands_are_opened_from_the_dealers_right_anticlockwise(game: str) -> Non
 @pytest.mark.clause("MBS3-3.17", "MEGA-3.17")
 @both
 def test_a_seat_is_settled_before_the_next_hand_is_opened(game: str) -> None:
-    croupier = to_settlement(game, {1: "TcTd2h", 6: "AcAd7s"}, "JsQh")
-    croupier.do(f.HandOpened(6))
-    assert refused(croupier.try_(f.HandOpened(1))).reason == "settle seat 6 first"
-    assert refused(croupier.try_(f.SeatSettled(1))).reason == "settle seat 6 first"
-    croupier.do(f.SeatSettled(6))
-    croupier.do(f.HandOpened(1))
+    scripted_dealer = to_settlement(game, {1: "TcTd2h", 6: "AcAd7s"}, "JsQh")
+    scripted_dealer.do(f.HandOpened(6))
+    assert refused(scripted_dealer.try_(f.HandOpened(1))).reason == "settle seat 6 first"
+    assert refused(scripted_dealer.try_(f.SeatSettled(1))).reason == "settle seat 6 first"
+    scripted_dealer.do(f.SeatSettled(6))
+    scripted_dealer.do(f.HandOpened(1))
 
 
 @pytest.mark.clause("MBS3-3.19", "MEGA-3.19", "MBS3-4.1.1", "MEGA-4.1.1")
 @both
 def test_a_flush_on_2_and_the_dollar_pays_eight_to_one_and_the_stakes_stay(game: str) -> None:
     """Spot 1 is taken back: 10.00 on two spots wins 160.00, and 20.00 of stakes come back."""
-    croupier = table(game, {3: "2h6hTh"}, "Jh4h")
-    croupier.ride = lambda _seat, spot: "withdraw" if spot == "1" else "ride"
-    croupier.round({3: base(1000)})
-    wagers = row(croupier, 3)["wagers"]
-    assert row(croupier, 3)["hand"] == "flush"
+    scripted_dealer = table(game, {3: "2h6hTh"}, "Jh4h")
+    scripted_dealer.ride = lambda _seat, spot: "withdraw" if spot == "1" else "ride"
+    scripted_dealer.round({3: base(1000)})
+    wagers = row(scripted_dealer, 3)["wagers"]
+    assert row(scripted_dealer, 3)["hand"] == "flush"
     assert wagers["1"]["status"] == "withdrawn"
     assert [wagers[spot]["win"] for spot in ("1", "2", "$")] == [0, 8000, 8000]
     assert [wagers[spot]["stake_back"] for spot in ("1", "2", "$")] == [1000, 1000, 1000]
-    assert row(croupier, 3)["net"] == 16000
+    assert row(scripted_dealer, 3)["net"] == 16000
 
 
 ROWS = [
@@ -187,29 +187,29 @@ def test_every_row_of_the_main_table_pays_as_printed(game: str) -> None:
 @pytest.mark.clause("MBS3-4.1", "MEGA-4.1")
 @both
 def test_settlement_comes_once_and_only_after_the_second_community_card(game: str) -> None:
-    croupier = table(game, {2: "TcTd2h"}, "JsQh")
-    croupier.prepare()
-    croupier.bets({2: base(1000)})
-    croupier.deal()
+    scripted_dealer = table(game, {2: "TcTd2h"}, "JsQh")
+    scripted_dealer.prepare()
+    scripted_dealer.bets({2: base(1000)})
+    scripted_dealer.deal()
 
     def nothing_is_settled() -> None:
         for what in (f.HandOpened(2), f.SeatSettled(2), f.RoundEnded()):
-            assert "not while" in refused(croupier.try_(what)).reason
+            assert "not while" in refused(scripted_dealer.try_(what)).reason
 
     nothing_is_settled()
-    croupier.decide()
-    croupier.turn(1)
-    assert croupier.state.phase is Phase.DECISION_2
+    scripted_dealer.decide()
+    scripted_dealer.turn(1)
+    assert scripted_dealer.state.phase is Phase.DECISION_2
     nothing_is_settled()
-    croupier.decide()
+    scripted_dealer.decide()
     nothing_is_settled()
-    croupier.turn(2)
-    assert croupier.is_in(Phase.SETTLEMENT)
-    assert "not while settlement" in refused(croupier.try_(f.CommunityTurned(2))).reason
-    croupier.do(f.HandOpened(2))
-    assert refused(croupier.try_(f.HandOpened(2))).reason == "every hand is open"
-    croupier.do(f.SeatSettled(2))
-    assert refused(croupier.try_(f.SeatSettled(2))).reason == "no open hand is unsettled"
-    croupier.do(f.RoundEnded())
+    scripted_dealer.turn(2)
+    assert scripted_dealer.is_in(Phase.SETTLEMENT)
+    assert "not while settlement" in refused(scripted_dealer.try_(f.CommunityTurned(2))).reason
+    scripted_dealer.do(f.HandOpened(2))
+    assert refused(scripted_dealer.try_(f.HandOpened(2))).reason == "every hand is open"
+    scripted_dealer.do(f.SeatSettled(2))
+    assert refused(scripted_dealer.try_(f.SeatSettled(2))).reason == "no open hand is unsettled"
+    scripted_dealer.do(f.RoundEnded())
     nothing_is_settled()
-    assert len(croupier.state.history) == 1
+    assert len(scripted_dealer.state.history) == 1

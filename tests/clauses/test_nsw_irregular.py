@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import DEALER_AT_TABLE, SHOE, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import DEALER_AT_TABLE, SHOE, SUPERVISOR, ScriptedDealer
 from controller.rules.cards import HiddenCard, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -20,33 +20,33 @@ WAGERS = {2: base(1000), 4: base(2500), 5: base(1000)}
 HANDS = {2: "TcTd2h", 4: "AcAd7h", 5: "3c5d8h"}
 
 
-def locked(**changes: Any) -> Croupier:
+def locked(**changes: Any) -> ScriptedDealer:
     """Seats 2 and 4 will win, seat 5 will lose; bets are closed."""
-    croupier = table("NSW", HANDS, "JsQh", **changes)
-    croupier.prepare()
-    croupier.bets(WAGERS)
-    return croupier
+    dealer = table("NSW", HANDS, "JsQh", **changes)
+    dealer.prepare()
+    dealer.bets(WAGERS)
+    return dealer
 
 
-def dealt() -> Croupier:
-    croupier = locked()
-    croupier.deal()
-    return croupier
+def dealt() -> ScriptedDealer:
+    dealer = locked()
+    dealer.deal()
+    return dealer
 
 
-def in_settlement() -> Croupier:
+def in_settlement() -> ScriptedDealer:
     """Seat 5 has lost and is settled, seat 4 has won and is settled, seat 2 is closed."""
-    croupier = dealt()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
+    dealer = dealt()
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
     for number in (5, 4):
-        croupier.do(f.HandOpened(number))
-        croupier.do(f.SeatSettled(number))
+        dealer.do(f.HandOpened(number))
+        dealer.do(f.SeatSettled(number))
         for spot in ("1", "2", "$"):
-            croupier.take(number, spot)
-    return croupier
+            dealer.take(number, spot)
+    return dealer
 
 
 def returned(effects: tuple[fx.Effect, ...]) -> dict[int, int]:
@@ -73,39 +73,39 @@ def ruled(*events: dict[str, Any]) -> Any:
 
 @pytest.mark.clause("NSW-12.1")
 def test_a_wrong_deal_found_before_handling_is_a_misdeal_and_no_hand_is_moved() -> None:
-    croupier = dealt()
-    refusal = refused(croupier.try_(f.HandsRemapped(2, 5), SUPERVISOR))
+    dealer = dealt()
+    refusal = refused(dealer.try_(f.HandsRemapped(2, 5), SUPERVISOR))
     assert refusal.clause == "NSW-12.1"
-    effects = croupier.do(f.DealtWrong())
+    effects = dealer.do(f.DealtWrong())
     assert effects[0] == fx.Prompt("void", detail="NSW-12.1")
-    assert croupier.state.phase is Phase.VOIDING
+    assert dealer.state.phase is Phase.VOIDING
 
 
 @pytest.mark.clause("NSW-12.2")
 def test_a_wrong_number_of_cards_at_the_dealer_is_a_misdeal_until_the_round_is_settled() -> None:
     for size in (1, 2, 4):  # three are right: two to be shared and one to be burnt
-        croupier = draws("NSW", "Tc Td 2h 3c 5d 8h 9s Js 4c 4d", **SHUFFLER["NSW"])
-        croupier.prepare()
-        croupier.bets({2: base(1000), 5: base(1000)})
-        croupier.deal_one()
-        croupier.deal_one()
-        packet = tuple(croupier.draw() for _ in range(size))
-        croupier.do(f.PacketDispensed(packet), SHOE)
-        frozen = croupier.state.frozen
+        dealer = draws("NSW", "Tc Td 2h 3c 5d 8h 9s Js 4c 4d", **SHUFFLER["NSW"])
+        dealer.prepare()
+        dealer.bets({2: base(1000), 5: base(1000)})
+        dealer.deal_one()
+        dealer.deal_one()
+        packet = tuple(dealer.draw() for _ in range(size))
+        dealer.do(f.PacketDispensed(packet), SHOE)
+        frozen = dealer.state.frozen
         assert frozen is not None
         assert frozen.question == f"The dealer's packet holds {size} cards."
-        effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-        assert croupier.state.voided_by == "NSW-12.2"
+        effects = dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+        assert dealer.state.voided_by == "NSW-12.2"
         assert returned(effects) == {2: 3000, 5: 3000}
     for count in (0, 1, 3):  # told at the console, while players decide
         for turns in (0, 1):
-            croupier = dealt()
+            dealer = dealt()
             if turns:
-                croupier.decide()
-                croupier.turn(1)
-            effects = croupier.do(f.CountFound(None, count))
+                dealer.decide()
+                dealer.turn(1)
+            effects = dealer.do(f.CountFound(None, count))
             assert effects[0] == fx.Prompt("void", detail="NSW-12.2")
-            assert croupier.state.result["house_net"] == 0
+            assert dealer.state.result["house_net"] == 0
     late = in_settlement()
     late.do(f.CountFound(None, 3))
     effects = confirmed(late)
@@ -114,12 +114,12 @@ def test_a_wrong_number_of_cards_at_the_dealer_is_a_misdeal_until_the_round_is_s
 
 @pytest.mark.clause("NSW-12.5")
 def test_one_exposed_card_is_turned_over_and_a_second_is_a_misdeal() -> None:
-    croupier = locked()
-    croupier.deal_one()
-    assert croupier.do(f.CardExposed()) == ()
-    croupier.deal_one()
-    assert croupier.state.phase is Phase.DEALING
-    effects = croupier.do(f.CardExposed())
+    dealer = locked()
+    dealer.deal_one()
+    assert dealer.do(f.CardExposed()) == ()
+    dealer.deal_one()
+    assert dealer.state.phase is Phase.DEALING
+    effects = dealer.do(f.CardExposed())
     assert effects[0] == fx.Prompt("void", detail="NSW-12.3")
     assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
 
@@ -130,37 +130,37 @@ def test_two_cards_exposed_in_the_deal_void_it_and_after_it_are_for_the_supervis
     handled: bool,
 ) -> None:
     for counts in ((2,), (1, 1), (5,)):
-        croupier = locked()
-        croupier.deal_one()
-        told = [croupier.do(f.CardExposed(count)) for count in counts]
+        dealer = locked()
+        dealer.deal_one()
+        told = [dealer.do(f.CardExposed(count)) for count in counts]
         assert told[:-1] == [()] * (len(counts) - 1)
         assert told[-1][0] == fx.Prompt("void", detail="NSW-12.3")
         assert returned(told[-1]) == {2: 3000, 4: 7500, 5: 3000}
-    croupier = locked()
-    croupier.deal_one()
-    croupier.do(f.CardExposed())  # in the deal: counted apart from what follows
-    croupier.deal()
+    dealer = locked()
+    dealer.deal_one()
+    dealer.do(f.CardExposed())  # in the deal: counted apart from what follows
+    dealer.deal()
     if handled:
-        croupier.do(f.CardsHandled())
-    croupier.do(f.CardExposed())
-    assert croupier.is_in(Phase.DECISION_1)
-    effects = croupier.do(f.CardExposed())
+        dealer.do(f.CardsHandled())
+    dealer.do(f.CardExposed())
+    assert dealer.is_in(Phase.DECISION_1)
+    effects = dealer.do(f.CardExposed())
     assert only(effects, fx.AskSupervisor).answers == ("play on", "void")
-    assert croupier.is_in(Phase.FROZEN)
-    croupier.do(f.SupervisorRuled("play on", "seen by nobody"), SUPERVISOR)
-    croupier.let_it_ride()
-    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
-    assert croupier.state.history[-1].result["round_status"] == "settled"
+    assert dealer.is_in(Phase.FROZEN)
+    dealer.do(f.SupervisorRuled("play on", "seen by nobody"), SUPERVISOR)
+    dealer.let_it_ride()
+    assert [row(dealer, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+    assert dealer.state.history[-1].result["round_status"] == "settled"
 
 
 @pytest.mark.clause("NSW-12.5")
 def test_a_round_with_one_exposed_card_is_played_to_its_end() -> None:
-    croupier = locked()
-    croupier.deal_one()
-    croupier.do(f.CardExposed())
-    croupier.let_it_ride()
-    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
-    assert croupier.state.history[-1].record["round"]["events"] == [
+    dealer = locked()
+    dealer.deal_one()
+    dealer.do(f.CardExposed())
+    dealer.let_it_ride()
+    assert [row(dealer, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+    assert dealer.state.history[-1].record["round"]["events"] == [
         {"type": "exposed_cards", "count": 1}
     ]
 
@@ -170,15 +170,15 @@ def test_a_round_with_one_exposed_card_is_played_to_its_end() -> None:
 def test_a_community_card_shown_in_error_is_a_misdeal_unless_cards_were_handled(
     handled: bool,
 ) -> None:
-    croupier = dealt()
+    dealer = dealt()
     if handled:
-        croupier.do(f.CardsHandled())
-    effects = croupier.do(f.CardExposed(community=True))
+        dealer.do(f.CardsHandled())
+    effects = dealer.do(f.CardExposed(community=True))
     assert (fx.Prompt("void", detail="NSW-12.6") in effects) is not handled
     if handled:
-        croupier.let_it_ride()
-        assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
-        (event,) = croupier.state.history[-1].record["round"]["events"]
+        dealer.let_it_ride()
+        assert [row(dealer, n)["net"] for n in (2, 4, 5)] == [3000, 7500, -3000]
+        (event,) = dealer.state.history[-1].record["round"]["events"]
         assert event == {
             "type": "exposed_cards",
             "count": 1,
@@ -189,18 +189,18 @@ def test_a_community_card_shown_in_error_is_a_misdeal_unless_cards_were_handled(
 
 @pytest.mark.clause("NSW-12.4")
 def test_after_a_misdeal_all_wagers_are_returned_and_a_new_round_is_dealt() -> None:
-    croupier = dealt()
-    effects = croupier.do(f.DealtWrong())
+    dealer = dealt()
+    effects = dealer.do(f.DealtWrong())
     assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
-    croupier.do(f.VoidCleared())
-    result = croupier.state.history[-1].result
+    dealer.do(f.VoidCleared())
+    result = dealer.state.history[-1].result
     assert (result["round_status"], result["house_net"]) == ("void", 0)
-    assert refused(croupier.try_(f.BetsOpened())).clause == "NSW-4.1"
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    assert croupier.state.round_no == 2
-    croupier.do(f.BetsClosed())  # what still lies there counts as the new wagers
-    assert {n: seat.locked for n, seat in croupier.state.seats.items()} == WAGERS
+    assert refused(dealer.try_(f.BetsOpened())).clause == "NSW-4.1"
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
+    assert dealer.state.round_no == 2
+    dealer.do(f.BetsClosed())  # what still lies there counts as the new wagers
+    assert {n: seat.locked for n, seat in dealer.state.seats.items()} == WAGERS
 
 
 # --- hands -------------------------------------------------------------------------------------
@@ -208,16 +208,16 @@ def test_after_a_misdeal_all_wagers_are_returned_and_a_new_round_is_dealt() -> N
 
 @pytest.mark.clause("NSW-12.7")
 def test_a_hand_with_a_wrong_number_of_cards_is_void_and_the_others_go_on() -> None:
-    croupier = dealt()
-    croupier.do(f.CardsHandled())
-    effects = croupier.do(f.CountFound(4, 4))
+    dealer = dealt()
+    dealer.do(f.CardsHandled())
+    effects = dealer.do(f.CountFound(4, 4))
     assert fx.Prompt("hand void", 4, "NSW-12.7") in effects
     assert returned(effects) == {4: 7500}
-    croupier.let_it_ride()
-    void = row(croupier, 4)
+    dealer.let_it_ride()
+    void = row(dealer, 4)
     assert (void["hand"], void["net"]) == (None, 0)
     assert {w["status"] for w in void["wagers"].values()} == {"void"}
-    assert [row(croupier, n)["net"] for n in (2, 5)] == [3000, -3000]
+    assert [row(dealer, n)["net"] for n in (2, 5)] == [3000, -3000]
     misdealt = dealt()
     misdealt.do(f.CountFound(4, 4))  # before anyone handled cards
     assert misdealt.state.voided_by == "NSW-12.1"
@@ -226,23 +226,23 @@ def test_a_hand_with_a_wrong_number_of_cards_is_void_and_the_others_go_on() -> N
 @pytest.mark.clause("NSW-12.8")
 def test_a_hand_at_an_area_without_a_wager_is_set_aside_and_the_others_are_mapped_anew() -> None:
     """Dealt to seats 1, 2 and 3 although seat 2 has no wager: eleven cards."""
-    croupier = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
-    croupier.prepare()
-    croupier.bets({1: base(1000), 3: base(1000)})
+    dealer = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
+    dealer.prepare()
+    dealer.bets({1: base(1000), 3: base(1000)})
     for _ in range(11):
-        croupier.deal_one()
-    croupier.do(f.CardsHandled())
-    croupier.do(f.StrayHandFound(2))
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    croupier.settle()
-    assert croupier.state.turned == cards("Js Qh")
-    assert croupier.state.seats[1].opened == cards("Tc Td 2h")
-    assert croupier.state.seats[3].opened == cards("3c 5d 8h")
-    assert [row(croupier, n)["net"] for n in (1, 3)] == [3000, -3000]
-    assert "4c" not in str(croupier.state.history[-1].record)
+        dealer.deal_one()
+    dealer.do(f.CardsHandled())
+    dealer.do(f.StrayHandFound(2))
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
+    dealer.settle()
+    assert dealer.state.turned == cards("Js Qh")
+    assert dealer.state.seats[1].opened == cards("Tc Td 2h")
+    assert dealer.state.seats[3].opened == cards("3c 5d 8h")
+    assert [row(dealer, n)["net"] for n in (1, 3)] == [3000, -3000]
+    assert "4c" not in str(dealer.state.history[-1].record)
     # The hand is counted: a twelfth card is not explained by it, and nothing is guessed.
     more = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh 9s")
     more.prepare()
@@ -258,13 +258,13 @@ def test_a_hand_at_an_area_without_a_wager_is_set_aside_and_the_others_are_mappe
 
 
 def test_a_stray_hand_found_before_handling_is_a_misdeal() -> None:
-    croupier = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
-    croupier.prepare()
-    croupier.bets({1: base(1000), 3: base(1000)})
+    dealer = draws("NSW", "Tc 4c 3c  Td 4d 5d  2h 4h 8h  Js Qh")
+    dealer.prepare()
+    dealer.bets({1: base(1000), 3: base(1000)})
     for _ in range(11):
-        croupier.deal_one()
-    croupier.do(f.StrayHandFound(2))
-    assert croupier.state.voided_by == "NSW-12.1"
+        dealer.deal_one()
+    dealer.do(f.StrayHandFound(2))
+    assert dealer.state.voided_by == "NSW-12.1"
 
 
 # --- cards that are missing or foreign ---------------------------------------------------------
@@ -278,15 +278,15 @@ def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_it
     phase: Phase,
 ) -> None:
     if phase is Phase.SETTLEMENT:
-        croupier = in_settlement()
+        dealer = in_settlement()
     else:
-        croupier = locked()
-        croupier.deal_one()
+        dealer = locked()
+        dealer.deal_one()
         if phase is not Phase.DEALING:
-            croupier.deal()
+            dealer.deal()
         if phase is Phase.DECISION_2:
-            croupier.decide()
-            croupier.turn(1)
+            dealer.decide()
+            dealer.turn(1)
     again = HiddenCard(cards("Tc")[0])  # dealt already
     found: list[tuple[f.What, Any, str]] = [
         (f.UnknownCardSeen(), SHOE, "foreign_card"),
@@ -298,38 +298,38 @@ def test_a_card_that_is_not_of_the_deck_stops_the_round_and_never_voids_it_by_it
     if phase is Phase.DEALING:
         found.append((f.CardDrawn(again), SHOE, "foreign_card"))
     for what, by, event in found:
-        before = croupier.state
-        croupier.do(what, by)
-        frozen = croupier.state.frozen
+        before = dealer.state
+        dealer.do(what, by)
+        frozen = dealer.state.frozen
         assert frozen is not None, what
         assert frozen.phase is phase
         assert frozen.event is not None
         assert event_to_json(frozen.event)["type"] == event
         assert {"confirmed", "resume"} <= set(frozen.answers)
-        assert (croupier.state.drawn, croupier.state.voided_by) == (before.drawn, None)
-        croupier.do(f.SupervisorRuled("resume"), SUPERVISOR)
-        assert croupier.state.phase is phase
-        assert croupier.state.seats == before.seats
-    croupier.do(f.UnknownCardSeen(), SHOE)
-    confirmed(croupier)
-    assert croupier.is_in(Phase.VOIDING)
+        assert (dealer.state.drawn, dealer.state.voided_by) == (before.drawn, None)
+        dealer.do(f.SupervisorRuled("resume"), SUPERVISOR)
+        assert dealer.state.phase is phase
+        assert dealer.state.seats == before.seats
+    dealer.do(f.UnknownCardSeen(), SHOE)
+    confirmed(dealer)
+    assert dealer.is_in(Phase.VOIDING)
 
 
 @pytest.mark.clause("NSW-12.9.1")
 def test_a_card_fault_leaves_the_rounds_before_it_as_they_were() -> None:
-    croupier = locked()
-    croupier.let_it_ride()
-    refusal = refused(croupier.try_(f.OutcomeInvalidated("fraud"), SUPERVISOR))
+    dealer = locked()
+    dealer.let_it_ride()
+    refusal = refused(dealer.try_(f.OutcomeInvalidated("fraud"), SUPERVISOR))
     assert refusal.reason == "outcome invalidated: not while between rounds"
-    croupier.do(f.CardFaultReported("foreign"))  # found between two rounds
-    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
-    croupier.prepare()
-    croupier.bets(WAGERS)
-    croupier.deal_one()
-    croupier.do(f.UnknownCardSeen(), SHOE)
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-    croupier.do(f.VoidCleared())
-    first, second = croupier.state.history
+    dealer.do(f.CardFaultReported("foreign"))  # found between two rounds
+    dealer.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    dealer.prepare()
+    dealer.bets(WAGERS)
+    dealer.deal_one()
+    dealer.do(f.UnknownCardSeen(), SHOE)
+    dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    dealer.do(f.VoidCleared())
+    first, second = dealer.state.history
     assert [seat["net"] for seat in first.result["seats"]] == [3000, 7500, -3000]
     assert first.corrections == ()
     assert second.result["round_status"] == "void"
@@ -339,31 +339,31 @@ def test_a_card_fault_leaves_the_rounds_before_it_as_they_were() -> None:
 
 @pytest.mark.clause("NSW-12.9.2")
 def test_the_round_of_the_fault_is_void_and_what_was_paid_or_taken_goes_back() -> None:
-    croupier = in_settlement()
-    croupier.do(f.CardFaultReported("foreign"))
-    effects = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    dealer = in_settlement()
+    dealer.do(f.CardFaultReported("foreign"))
+    effects = dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
     assert effects[0] == fx.Prompt("void", detail="NSW-12.9.2")
     assert returned(effects) == {2: 3000}  # not settled yet
     reversals = {e.seat: e.cents for e in effects if isinstance(e, fx.PayDifference)}
     assert reversals == {4: -7500, 5: 3000}
-    croupier.do(f.VoidCleared())
-    assert [row(croupier, n)["net"] for n in (2, 4, 5)] == [0, 0, 0]
+    dealer.do(f.VoidCleared())
+    assert [row(dealer, n)["net"] for n in (2, 4, 5)] == [0, 0, 0]
 
 
 @pytest.mark.clause("NSW-12.9.3")
 def test_after_a_card_fault_the_table_stays_closed_until_the_deck_is_checked() -> None:
-    croupier = dealt()
-    croupier.do(f.CardFaultReported("short", 51))
-    croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
-    assert fx.Prompt("check deck") in croupier.do(f.VoidCleared())
-    croupier.do(f.DeckShuffled("red"), SHOE)
-    croupier.do(f.DeckCut())
-    refusal = refused(croupier.try_(f.BetsOpened()))
+    dealer = dealt()
+    dealer.do(f.CardFaultReported("short", 51))
+    dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+    assert fx.Prompt("check deck") in dealer.do(f.VoidCleared())
+    dealer.do(f.DeckShuffled("red"), SHOE)
+    dealer.do(f.DeckCut())
+    refusal = refused(dealer.try_(f.BetsOpened()))
     assert refusal == fx.Refused(
         "the deck must be checked for missing and foreign cards", "NSW-12.9.3"
     )
-    croupier.do(f.DeckChecked("red", passed=True), SUPERVISOR)
-    assert only(croupier.do(f.BetsOpened()), fx.Prompt) == fx.Prompt("place bets")
+    dealer.do(f.DeckChecked("red", passed=True), SUPERVISOR)
+    assert only(dealer.do(f.BetsOpened()), fx.Prompt) == fx.Prompt("place bets")
 
 
 # --- void, and no round yet --------------------------------------------------------------------
@@ -389,21 +389,21 @@ def test_void_means_no_win_no_loss_and_every_stake_back() -> None:
 
 @pytest.mark.clause("NSW-1.1-round")
 def test_before_the_first_card_no_round_is_in_play_and_a_void_only_calls_the_betting_off() -> None:
-    croupier = locked()
-    assert croupier.state.in_play is False
+    dealer = locked()
+    assert dealer.state.in_play is False
     forfeit = f.OutcomeInvalidated("fraud", forfeit_seats=(2,))
-    assert refused(croupier.try_(forfeit, SUPERVISOR)).clause == "NSW-1.1-round"
-    effects = croupier.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
+    assert refused(dealer.try_(forfeit, SUPERVISOR)).clause == "NSW-1.1-round"
+    effects = dealer.do(f.OutcomeInvalidated("disruption"), SUPERVISOR)
     assert returned(effects) == {2: 3000, 4: 7500, 5: 3000}
-    croupier.do(f.VoidCleared())
-    assert croupier.state.phase is Phase.IDLE
-    (archive,) = croupier.state.history
+    dealer.do(f.VoidCleared())
+    assert dealer.state.phase is Phase.IDLE
+    (archive,) = dealer.state.history
     assert (archive.round_no, archive.result["round_status"]) == (1, "void")
     assert [seat["cards"] for seat in archive.record["round"]["seats"]] == [[], [], []]
-    croupier = locked()
-    croupier.do(f.CardDrawn(HiddenCard(cards("Tc")[0])), SHOE)
-    assert croupier.state.in_play is True
-    croupier.do(f.OutcomeInvalidated("fraud", forfeit_seats=(2,)), SUPERVISOR)
-    croupier.do(f.VoidCleared())
-    assert [archive.result["house_net"] for archive in croupier.state.history] == [3000]
-    assert croupier.state.in_play is False
+    dealer = locked()
+    dealer.do(f.CardDrawn(HiddenCard(cards("Tc")[0])), SHOE)
+    assert dealer.state.in_play is True
+    dealer.do(f.OutcomeInvalidated("fraud", forfeit_seats=(2,)), SUPERVISOR)
+    dealer.do(f.VoidCleared())
+    assert [archive.result["house_net"] for archive in dealer.state.history] == [3000]
+    assert dealer.state.in_play is False

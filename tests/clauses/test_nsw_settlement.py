@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import CHIPS, SUPERVISOR, ScriptedDealer
 from controller.rules.cards import cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -34,17 +34,17 @@ def outcome(hand: str) -> tuple[str, str | None]:
     return seat["hand"], seat["wagers"]["$"]["odds"]
 
 
-def all_decided() -> Croupier:
+def all_decided() -> ScriptedDealer:
     """Both community cards are turned: seat 2 has a pair of tens, seat 5 nothing."""
-    croupier = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh")
-    croupier.prepare()
-    croupier.bets({2: base(1000), 5: base(1000)})
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    return croupier
+    dealer = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh")
+    dealer.prepare()
+    dealer.bets({2: base(1000), 5: base(1000)})
+    dealer.deal()
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
+    return dealer
 
 
 # --- the hand ----------------------------------------------------------------------------------
@@ -79,10 +79,10 @@ def test_a_hand_is_exactly_five_cards_or_it_is_not_ranked() -> None:
 
 @pytest.mark.clause("NSW-8.7")
 def test_the_community_cards_complete_every_players_hand() -> None:
-    croupier = table("NSW", {2: "Jc4d2h", 5: "Qd5d8h", 6: "9cTdKh"}, "JsQh")
-    croupier.round({2: base(1000), 5: base(1000), 6: base(1000)})
-    assert [row(croupier, n)["hand"] for n in (2, 5, 6)] == ["one pair", "one pair", "straight"]
-    assert [row(croupier, n)["net"] for n in (2, 5, 6)] == [3000, 3000, 15000]
+    dealer = table("NSW", {2: "Jc4d2h", 5: "Qd5d8h", 6: "9cTdKh"}, "JsQh")
+    dealer.round({2: base(1000), 5: base(1000), 6: base(1000)})
+    assert [row(dealer, n)["hand"] for n in (2, 5, 6)] == ["one pair", "one pair", "straight"]
+    assert [row(dealer, n)["net"] for n in (2, 5, 6)] == [3000, 3000, 15000]
 
 
 @pytest.mark.clause("NSW-3.3")
@@ -262,102 +262,102 @@ def test_the_posted_maximum_payout_caps_what_a_hand_or_a_wager_wins() -> None:
 
 @pytest.mark.clause("NSW-9.2")
 def test_hands_are_opened_and_settled_one_by_one_from_the_dealers_right() -> None:
-    croupier = all_decided()
-    refusal = refused(croupier.try_(f.HandOpened(2)))
+    dealer = all_decided()
+    refusal = refused(dealer.try_(f.HandOpened(2)))
     assert refusal == fx.Refused("open seat 5 first", "NSW-9.2")
-    croupier.do(f.HandOpened(5))
-    assert refused(croupier.try_(f.HandOpened(2))).reason == "settle seat 5 first"
-    croupier.do(f.SeatSettled(5))
-    croupier.do(f.HandOpened(2))
-    croupier.do(f.SeatSettled(2))
-    assert refused(croupier.try_(f.RoundEnded())).reason == "seat 5: collect the wager on 1"
+    dealer.do(f.HandOpened(5))
+    assert refused(dealer.try_(f.HandOpened(2))).reason == "settle seat 5 first"
+    dealer.do(f.SeatSettled(5))
+    dealer.do(f.HandOpened(2))
+    dealer.do(f.SeatSettled(2))
+    assert refused(dealer.try_(f.RoundEnded())).reason == "seat 5: collect the wager on 1"
 
 
 @pytest.mark.clause("NSW-8.8")
 def test_the_table_shows_the_class_of_an_open_hand_and_the_dealer_may_dispute_it() -> None:
-    croupier = all_decided()
-    croupier.do(f.HandOpened(5))
-    croupier.do(f.SeatSettled(5))
-    shown = only(croupier.do(f.HandOpened(2)), fx.ShowHand)
+    dealer = all_decided()
+    dealer.do(f.HandOpened(5))
+    dealer.do(f.SeatSettled(5))
+    shown = only(dealer.do(f.HandOpened(2)), fx.ShowHand)
     assert (shown.seat, shown.cards, shown.hand) == (2, cards("Tc Td 2h"), "one pair")
-    effects = croupier.do(f.DisputeRaised(2, "a third ten"))
+    effects = dealer.do(f.DisputeRaised(2, "a third ten"))
     assert effects == (fx.Prompt("dispute", 2, "a third ten"),)
-    croupier.do(f.SeatSettled(2))
+    dealer.do(f.SeatSettled(2))
     for number in (2, 5):
         for spot in ("1", "2", "$"):
-            croupier.take(number, spot)
-    refusal = refused(croupier.try_(f.RoundEnded()))
+            dealer.take(number, spot)
+    refusal = refused(dealer.try_(f.RoundEnded()))
     assert refusal == fx.Refused("seat 2: a dispute is open", "NSW-14.12")
-    croupier.do(f.DisputeDecided(2, "two tens"), SUPERVISOR)
-    croupier.do(f.RoundEnded())
+    dealer.do(f.DisputeDecided(2, "two tens"), SUPERVISOR)
+    dealer.do(f.RoundEnded())
 
 
 @pytest.mark.clause("NSW-9.2.1")
 def test_the_round_does_not_end_before_losing_wagers_are_collected() -> None:
-    croupier = all_decided()
+    dealer = all_decided()
     for number in (5, 2):
-        croupier.do(f.HandOpened(number))
-        croupier.do(f.SeatSettled(number))
-    refusal = refused(croupier.try_(f.RoundEnded()))
+        dealer.do(f.HandOpened(number))
+        dealer.do(f.SeatSettled(number))
+    refusal = refused(dealer.try_(f.RoundEnded()))
     assert refusal.reason == "seat 5: collect the wager on 1"
     for spot in ("1", "2", "$"):
-        croupier.take(5, spot)
-    croupier.do(f.RoundEnded())
-    lost = row(croupier, 5)["wagers"].values()
+        dealer.take(5, spot)
+    dealer.do(f.RoundEnded())
+    lost = row(dealer, 5)["wagers"].values()
     assert [(w["status"], w["placed"], w["to_player"]) for w in lost] == [("lose", 1000, 0)] * 3
 
 
 @pytest.mark.clause("NSW-9.2.2")
 def test_winners_are_paid_what_the_table_shows_and_chips_on_the_spot_are_compared() -> None:
-    croupier = all_decided()
-    croupier.do(f.HandOpened(5))
-    croupier.do(f.SeatSettled(5))
-    effects = croupier.do(f.HandOpened(2))
+    dealer = all_decided()
+    dealer.do(f.HandOpened(5))
+    dealer.do(f.SeatSettled(5))
+    effects = dealer.do(f.HandOpened(2))
     pays = only(effects, fx.ShowHand).pays["wagers"]
     assert {spot: w["to_player"] for spot, w in pays.items()} == base(2000)
     assert fx.SetLamp(2, "pay") in effects
-    assert croupier.do(f.WagerRead(2, "1", 2000), CHIPS) == ()  # stake and winnings
-    short = croupier.do(f.WagerRead(2, "2", 1500), CHIPS)
+    assert dealer.do(f.WagerRead(2, "1", 2000), CHIPS) == ()  # stake and winnings
+    short = dealer.do(f.WagerRead(2, "2", 1500), CHIPS)
     assert short == (fx.Prompt("pay", 2, "2: paid $5.00, due $10.00", 500),)
-    assert croupier.do(f.WagerRead(2, "2", 2000), CHIPS) == ()
+    assert dealer.do(f.WagerRead(2, "2", 2000), CHIPS) == ()
     for spot in ("1", "2", "$"):
-        croupier.take(5, spot)
-    croupier.settle()
-    assert row(croupier, 2)["net"] == 3000
+        dealer.take(5, spot)
+    dealer.settle()
+    assert row(dealer, 2)["net"] == 3000
 
 
 @pytest.mark.clause("NSW-9.3")
 def test_after_the_last_seat_the_cards_are_collected_and_must_be_shuffled() -> None:
-    croupier = all_decided()
-    croupier.do(f.HandOpened(5))
-    croupier.do(f.SeatSettled(5))
-    croupier.do(f.HandOpened(2))
-    effects = croupier.do(f.SeatSettled(2))
+    dealer = all_decided()
+    dealer.do(f.HandOpened(5))
+    dealer.do(f.SeatSettled(5))
+    dealer.do(f.HandOpened(2))
+    effects = dealer.do(f.SeatSettled(2))
     assert effects[-1] == fx.Prompt("end round")  # "Collect the cards, end the round"
     for spot in ("1", "2", "$"):
-        croupier.take(5, spot)
-    assert fx.Prompt("shuffle") in croupier.do(f.RoundEnded())
-    assert croupier.state.deck.shuffled is False
+        dealer.take(5, spot)
+    assert fx.Prompt("shuffle") in dealer.do(f.RoundEnded())
+    assert dealer.state.deck.shuffled is False
 
 
 @pytest.mark.clause("NSW-9.4")
 def test_a_call_that_is_not_the_engines_needs_the_supervisor_and_both_are_kept() -> None:
-    croupier = all_decided()
-    croupier.do(f.HandOpened(5))
-    croupier.do(f.SeatSettled(5, Hand.HIGH_CARD))
-    croupier.do(f.HandOpened(2))
+    dealer = all_decided()
+    dealer.do(f.HandOpened(5))
+    dealer.do(f.SeatSettled(5, Hand.HIGH_CARD))
+    dealer.do(f.HandOpened(2))
     called = f.SeatSettled(2, Hand.FLUSH)
-    refusal = refused(croupier.try_(called))
+    refusal = refused(dealer.try_(called))
     assert refusal == fx.Refused(
         "dealer calls flush, cards say one pair: the supervisor's key is needed", "NSW-9.4"
     )
-    assert croupier.state.seats[2].settled is False
-    croupier.do(called, SUPERVISOR)
+    assert dealer.state.seats[2].settled is False
+    dealer.do(called, SUPERVISOR)
     for number in (2, 5):
         for spot in ("1", "2", "$"):
-            croupier.take(number, spot)
-    croupier.do(f.RoundEnded())
-    kept = croupier.state.history[-1]
+            dealer.take(number, spot)
+    dealer.do(f.RoundEnded())
+    kept = dealer.state.history[-1]
     assert kept.record["round"]["events"] == [
         {
             "type": "supervisor_confirmed",
@@ -365,5 +365,5 @@ def test_a_call_that_is_not_the_engines_needs_the_supervisor_and_both_are_kept()
             "what": "seat 2: dealer calls flush, cards say one pair",
         }
     ]
-    assert row(croupier, 2)["hand"] == "one pair"
-    assert croupier.state.phase is Phase.IDLE
+    assert row(dealer, 2)["hand"] == "one pair"
+    assert dealer.state.phase is Phase.IDLE

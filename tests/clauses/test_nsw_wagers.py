@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS, DEALER_AT_TABLE, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import CHIPS, DEALER_AT_TABLE, SUPERVISOR, ScriptedDealer
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -22,17 +22,17 @@ MINUTE = 60_000
 CORRECT = fx.Prompt("correct or fold", 5)
 
 
-def two_seats(**changes: Any) -> Croupier:
+def two_seats(**changes: Any) -> ScriptedDealer:
     """Seat 2 will hold a pair of tens, seat 5 nothing; the deck is ready."""
-    croupier = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh", **changes)
-    croupier.prepare()
-    return croupier
+    dealer = table("NSW", {2: "TcTd2h", 5: "3c5d8h"}, "JsQh", **changes)
+    dealer.prepare()
+    return dealer
 
 
-def closed(wagers: dict[int, dict[str, int]] | None = None, **changes: Any) -> Croupier:
-    croupier = two_seats(**changes)
-    croupier.bets(wagers or {2: base(1000), 5: base(1000)})
-    return croupier
+def closed(wagers: dict[int, dict[str, int]] | None = None, **changes: Any) -> ScriptedDealer:
+    dealer = two_seats(**changes)
+    dealer.bets(wagers or {2: base(1000), 5: base(1000)})
+    return dealer
 
 
 def ruled(settings: dict[str, Any], hands: dict[int, tuple[str, int]], *events: Any) -> Any:
@@ -57,11 +57,11 @@ def test_a_table_has_seven_playing_areas_and_no_more() -> None:
 
 @pytest.mark.clause("NSW-12.10")
 def test_unequal_wagers_must_be_corrected_or_folded_before_the_cards_are_handled() -> None:
-    croupier = two_seats()
-    croupier.do(f.BetsOpened())
+    dealer = two_seats()
+    dealer.do(f.BetsOpened())
     for spot, cents in {"1": 1000, "2": 1000, "$": 500}.items():
-        croupier.place(5, spot, cents)
-    effects = croupier.do(f.BetsClosed())
+        dealer.place(5, spot, cents)
+    effects = dealer.do(f.BetsClosed())
     assert fx.SetLamp(5, "fault") in effects
     assert CORRECT in effects
     assert text(CORRECT) == "Seat 5: correct the wagers or fold. The wager is returned"
@@ -71,65 +71,65 @@ def test_unequal_wagers_must_be_corrected_or_folded_before_the_cards_are_handled
 def test_wagers_must_be_three_and_equal_at_the_call_and_again_at_the_first_card() -> None:
     short = closed({2: base(1000), 5: {"1": 1000, "$": 1000}})
     assert [n for n, seat in short.state.seats.items() if seat.unequal] == [5]
-    croupier = closed()
-    croupier.do(f.WagerRead(5, "2", 500), CHIPS)
-    assert not [n for n, seat in croupier.state.seats.items() if seat.unequal]
-    effects = croupier.do(f.CardDrawn(croupier.draw()), f.Measured("shoe"))
+    dealer = closed()
+    dealer.do(f.WagerRead(5, "2", 500), CHIPS)
+    assert not [n for n, seat in dealer.state.seats.items() if seat.unequal]
+    effects = dealer.do(f.CardDrawn(dealer.draw()), f.Measured("shoe"))
     assert CORRECT in effects
-    assert [n for n, seat in croupier.state.seats.items() if seat.unequal] == [5]
-    assert croupier.state.seats[5].locked == {"1": 1000, "2": 500, "$": 1000}
+    assert [n for n, seat in dealer.state.seats.items() if seat.unequal] == [5]
+    assert dealer.state.seats[5].locked == {"1": 1000, "2": 500, "$": 1000}
 
 
 @pytest.mark.clause("NSW-5.3")
 def test_a_chip_placed_after_the_closing_call_is_late_and_never_counts() -> None:
-    croupier = closed()
-    effects = croupier.do(f.WagerRead(2, "$", 1500), CHIPS)  # before the first card
+    dealer = closed()
+    effects = dealer.do(f.WagerRead(2, "$", 1500), CHIPS)  # before the first card
     assert effects == (
         fx.RaiseAlarm("late wager", 2, "$: $5.00", "NSW-5.3"),
         fx.Prompt("late", 2, "$"),
     )
-    croupier.do(f.WagerRead(5, "1", 1500), CHIPS)
-    croupier.let_it_ride()
-    won, lost = row(croupier, 2)["wagers"]["$"], row(croupier, 5)["wagers"]["1"]
+    dealer.do(f.WagerRead(5, "1", 1500), CHIPS)
+    dealer.let_it_ride()
+    won, lost = row(dealer, 2)["wagers"]["$"], row(dealer, 5)["wagers"]["1"]
     assert (won["placed"], won["win"], won["stake_back"]) == (1500, 1000, 1500)
     assert (lost["placed"], lost["win"], lost["stake_back"]) == (1500, 0, 500)
-    assert croupier.state.history[-1].result["clauses"] == ["NSW-5.3"]
+    assert dealer.state.history[-1].result["clauses"] == ["NSW-5.3"]
 
 
 @pytest.mark.clause("NSW-5.4")
 def test_after_the_first_card_a_wager_taken_off_stays_live() -> None:
-    croupier = closed()
-    croupier.deal()
-    croupier.decide()
-    croupier.turn(1)
-    effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
+    dealer = closed()
+    dealer.deal()
+    dealer.decide()
+    dealer.turn(1)
+    effects = dealer.do(f.WagerRead(5, "1", 0), CHIPS)
     assert effects[0] == fx.RaiseAlarm("wager lifted", 5, "1: $0.00 of $10.00", "NSW-5.4")
-    croupier.decide()
-    croupier.turn(2)
-    effects = croupier.do(f.HandOpened(5))
+    dealer.decide()
+    dealer.turn(2)
+    effects = dealer.do(f.HandOpened(5))
     assert only(effects, fx.ShowOwed) == fx.ShowOwed(5, "1", 1000)
-    croupier.settle()
-    assert row(croupier, 5)["net"] == -3000
-    assert croupier.state.history[-1].result["clauses"] == ["NSW-5.4"]
+    dealer.settle()
+    assert row(dealer, 5)["net"] == -3000
+    assert dealer.state.history[-1].result["clauses"] == ["NSW-5.4"]
 
 
 @pytest.mark.clause("NSW-5.4")
 def test_between_the_call_and_the_first_card_a_seat_may_take_everything_off() -> None:
-    croupier = closed()
-    effects = croupier.do(f.WagerRead(5, "1", 0), CHIPS)
+    dealer = closed()
+    effects = dealer.do(f.WagerRead(5, "1", 0), CHIPS)
     assert only(effects, fx.RaiseAlarm).clause == "NSW-5.4"  # only part of the wagers is gone
-    croupier.do(f.WagerRead(5, "2", 0), CHIPS)
-    assert croupier.do(f.WagerRead(5, "$", 0), CHIPS) == (fx.SetLamp(5, "off"),)
-    assert sorted(croupier.state.seats) == [2]
+    dealer.do(f.WagerRead(5, "2", 0), CHIPS)
+    assert dealer.do(f.WagerRead(5, "$", 0), CHIPS) == (fx.SetLamp(5, "off"),)
+    assert sorted(dealer.state.seats) == [2]
 
 
 @pytest.mark.clause("NSW-5.6")
 def test_a_second_player_at_one_area_is_noted_by_the_dealer() -> None:
-    croupier = closed()
-    before = croupier.state
-    assert croupier.do(f.BreachNoted((5,), "two players wager at one area")) == ()
-    assert croupier.state.notes[-1] == "D1: seats [5]: two players wager at one area"
-    assert (croupier.state.seats, croupier.state.phase) == (before.seats, before.phase)
+    dealer = closed()
+    before = dealer.state
+    assert dealer.do(f.BreachNoted((5,), "two players wager at one area")) == ()
+    assert dealer.state.notes[-1] == "D1: seats [5]: two players wager at one area"
+    assert (dealer.state.seats, dealer.state.phase) == (before.seats, before.phase)
 
 
 # --- limits ------------------------------------------------------------------------------------
@@ -148,11 +148,11 @@ def test_a_second_player_at_one_area_is_noted_by_the_dealer() -> None:
     ],
 )
 def test_the_sign_sets_minimum_maximum_and_unit(unit: int, cents: int, flagged: bool) -> None:
-    croupier = two_seats(min_wager=1000, max_wager=5000, wager_unit=unit)
-    croupier.do(f.BetsOpened())
-    croupier.place(2, "1", cents)
-    croupier.place(2, "2", cents)
-    effects = croupier.do(f.WagerRead(2, "$", cents), CHIPS)
+    dealer = two_seats(min_wager=1000, max_wager=5000, wager_unit=unit)
+    dealer.do(f.BetsOpened())
+    dealer.place(2, "1", cents)
+    dealer.place(2, "2", cents)
+    effects = dealer.do(f.WagerRead(2, "$", cents), CHIPS)
     assert fx.SetLamp(2, "fault" if flagged else "live") in effects
     assert (fx.Prompt("limit", 2, "NSW-6.1") in effects) is flagged
 
@@ -168,17 +168,17 @@ def test_limits_apply_to_each_spot_unless_the_sign_says_otherwise() -> None:
 
 @pytest.mark.clause("NSW-6.2")
 def test_a_wager_below_the_minimum_found_after_the_call_is_valid() -> None:
-    croupier = two_seats(min_wager=1000)
-    croupier.do(f.BetsOpened())
+    dealer = two_seats(min_wager=1000)
+    dealer.do(f.BetsOpened())
     for spot in ("1", "2"):
-        croupier.place(2, spot, 500)
-    assert fx.SetLamp(2, "fault") in croupier.do(f.WagerRead(2, "$", 500), CHIPS)
-    effects = croupier.do(f.BetsClosed())
+        dealer.place(2, spot, 500)
+    assert fx.SetLamp(2, "fault") in dealer.do(f.WagerRead(2, "$", 500), CHIPS)
+    effects = dealer.do(f.BetsClosed())
     assert fx.SetLamp(2, "live") in effects
-    assert croupier.state.seats[2].unequal is False
-    croupier.let_it_ride()
-    assert row(croupier, 2)["wagers"]["$"]["win"] == 500
-    assert row(croupier, 2)["net"] == 1500
+    assert dealer.state.seats[2].unequal is False
+    dealer.let_it_ride()
+    assert row(dealer, 2)["wagers"]["$"]["win"] == 500
+    assert row(dealer, 2)["net"] == 1500
 
 
 @pytest.mark.clause("NSW-6.3")
@@ -197,64 +197,64 @@ def test_a_wager_above_the_maximum_is_paid_and_collected_to_the_maximum() -> Non
 
 @pytest.mark.clause("NSW-6.5")
 def test_a_higher_minimum_needs_a_sign_that_stood_twenty_minutes() -> None:
-    croupier = two_seats(min_wager=1000)
+    dealer = two_seats(min_wager=1000)
     raised = f.LimitsChanged(2500, None)
-    croupier.do(f.BetsOpened())
-    assert refused(croupier.try_(raised)).reason.startswith("limits changed needs a casino super")
-    assert refused(croupier.try_(raised, SUPERVISOR)).clause == "NSW-6.5"
-    croupier.do(f.SignShown("higher minimum"), SUPERVISOR)
-    shown_at = croupier.clock_ms
-    croupier.clock_ms = shown_at + 20 * MINUTE - 2000
-    refusal = refused(croupier.try_(raised, SUPERVISOR))  # 19:59
+    dealer.do(f.BetsOpened())
+    assert refused(dealer.try_(raised)).reason.startswith("limits changed needs a casino super")
+    assert refused(dealer.try_(raised, SUPERVISOR)).clause == "NSW-6.5"
+    dealer.do(f.SignShown("higher minimum"), SUPERVISOR)
+    shown_at = dealer.clock_ms
+    dealer.clock_ms = shown_at + 20 * MINUTE - 2000
+    refusal = refused(dealer.try_(raised, SUPERVISOR))  # 19:59
     assert refusal.reason == "the sign for a higher minimum has not stood 20 minutes"
-    croupier.do(raised, SUPERVISOR)  # 20:00
-    assert croupier.state.min_wager == 1000  # until the next opening
+    dealer.do(raised, SUPERVISOR)  # 20:00
+    assert dealer.state.min_wager == 1000  # until the next opening
     for spot in ("1", "2", "$"):
-        croupier.place(2, spot, 1000)
-    croupier.do(f.BetsClosed())
-    croupier.let_it_ride()
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    assert croupier.state.min_wager == 2500
+        dealer.place(2, spot, 1000)
+    dealer.do(f.BetsClosed())
+    dealer.let_it_ride()
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
+    assert dealer.state.min_wager == 2500
     # The sign announced that change and no other; lowering needs none.
-    assert refused(croupier.try_(f.LimitsChanged(5000, None), SUPERVISOR)).clause == "NSW-6.5"
-    croupier.do(f.LimitsChanged(500, 20000), SUPERVISOR)
-    assert croupier.state.next_limits == (500, 20000)
+    assert refused(dealer.try_(f.LimitsChanged(5000, None), SUPERVISOR)).clause == "NSW-6.5"
+    dealer.do(f.LimitsChanged(500, 20000), SUPERVISOR)
+    assert dealer.state.next_limits == (500, 20000)
 
 
 # --- correcting unequal wagers -----------------------------------------------------------------
 
 
-def unequal(**changes: Any) -> Croupier:
+def unequal(**changes: Any) -> ScriptedDealer:
     """Seat 5 has 10.00, 10.00 and 5.00 on the $ spot when bets close; the cards are out."""
-    croupier = closed({2: base(1000), 5: {"1": 1000, "2": 1000, "$": 500}}, **changes)
-    croupier.deal()
-    return croupier
+    dealer = closed({2: base(1000), 5: {"1": 1000, "2": 1000, "$": 500}}, **changes)
+    dealer.deal()
+    return dealer
 
 
 @pytest.mark.clause("NSW-12.10.1")
 def test_unequal_wagers_are_corrected_within_the_limits_before_the_cards_are_handled() -> None:
-    croupier = unequal(min_wager=800, max_wager=1000)
-    assert croupier.do(f.WagerRead(5, "$", 1000), CHIPS) == ()  # the window is open: no alarm
+    dealer = unequal(min_wager=800, max_wager=1000)
+    assert dealer.do(f.WagerRead(5, "$", 1000), CHIPS) == ()  # the window is open: no alarm
     for cents in (500, 799, 1001, 1500):
         for spot in ("1", "2", "$"):
-            croupier.do(f.WagerRead(5, spot, cents), CHIPS)
+            dealer.do(f.WagerRead(5, spot, cents), CHIPS)
         for who in (DEALER_AT_TABLE, SUPERVISOR):
-            refusal = refused(croupier.try_(f.WagersCorrected(5, cents), who))
+            refusal = refused(dealer.try_(f.WagersCorrected(5, cents), who))
             said = "a correction must lie within the posted limits, $8.00 to $10.00"
             assert refusal == fx.Refused(f"{dollars(cents)}: {said}", "NSW-12.10.1")
     for spot in ("1", "2", "$"):
-        croupier.do(f.WagerRead(5, spot, 1000), CHIPS)
-    croupier.do(f.WagersCorrected(5, 1000))
-    assert croupier.state.seats[5].locked == base(1000)
-    croupier.decide()
-    croupier.turn(1)
-    croupier.decide()
-    croupier.turn(2)
-    croupier.settle()
-    assert row(croupier, 5)["net"] == -3000
-    assert croupier.state.history[-1].result["clauses"] == ["NSW-12.10.1"]
-    assert croupier.state.history[-1].record["round"]["events"] == [
+        dealer.do(f.WagerRead(5, spot, 1000), CHIPS)
+    dealer.do(f.WagersCorrected(5, 1000))
+    assert dealer.state.seats[5].locked == base(1000)
+    dealer.decide()
+    dealer.turn(1)
+    dealer.decide()
+    dealer.turn(2)
+    dealer.settle()
+    assert row(dealer, 5)["net"] == -3000
+    assert dealer.state.history[-1].result["clauses"] == ["NSW-12.10.1"]
+    assert dealer.state.history[-1].record["round"]["events"] == [
         {
             "type": "unequal_wagers",
             "seat": 5,
@@ -267,47 +267,47 @@ def test_unequal_wagers_are_corrected_within_the_limits_before_the_cards_are_han
 
 @pytest.mark.clause("NSW-12.10.2")
 def test_who_folds_unequal_wagers_before_handling_gets_them_back() -> None:
-    croupier = unequal()
-    effects = croupier.do(f.Folded(5))
+    dealer = unequal()
+    effects = dealer.do(f.Folded(5))
     back = [(e.spot, e.cents) for e in effects if isinstance(e, fx.ReturnWager)]
     assert back == [("1", 1000), ("2", 1000), ("$", 500)]
     assert fx.Prompt("hand void", 5, "NSW-12.10.2") in effects
     for spot in ("1", "2", "$"):
-        croupier.take(5, spot)
-    croupier.let_it_ride()
-    folded = row(croupier, 5)
+        dealer.take(5, spot)
+    dealer.let_it_ride()
+    folded = row(dealer, 5)
     assert (folded["hand"], folded["net"]) == (None, 0)
-    assert row(croupier, 2)["net"] == 3000
+    assert row(dealer, 2)["net"] == 3000
 
 
 @pytest.mark.clause("NSW-12.11")
 def test_after_handling_the_wagers_are_corrected_to_the_dollar_wager() -> None:
-    croupier = unequal()
-    croupier.do(f.CardsHandled(5))
-    croupier.do(f.WagerRead(5, "$", 1000), CHIPS)
-    refusal = refused(croupier.try_(f.WagersCorrected(5, 1000)))  # that would raise the stake
+    dealer = unequal()
+    dealer.do(f.CardsHandled(5))
+    dealer.do(f.WagerRead(5, "$", 1000), CHIPS)
+    refusal = refused(dealer.try_(f.WagersCorrected(5, 1000)))  # that would raise the stake
     assert refusal == fx.Refused("after handling, correct to the $ wager", "NSW-12.11")
     for spot in ("1", "2", "$"):
-        croupier.place(5, spot, 500)
-    croupier.do(f.WagersCorrected(5, 500))
-    croupier.let_it_ride()
-    assert row(croupier, 5)["net"] == -1500
-    assert croupier.state.history[-1].result["clauses"] == ["NSW-12.11"]
+        dealer.place(5, spot, 500)
+    dealer.do(f.WagersCorrected(5, 500))
+    dealer.let_it_ride()
+    assert row(dealer, 5)["net"] == -1500
+    assert dealer.state.history[-1].result["clauses"] == ["NSW-12.11"]
 
 
 @pytest.mark.clause("NSW-12.11")
 def test_who_refuses_to_correct_after_handling_is_the_supervisors_and_may_be_excluded() -> None:
-    croupier = unequal()
-    croupier.do(f.CardsHandled(5))
-    question = only(croupier.do(f.CorrectionRefused(5)), fx.AskSupervisor)
+    dealer = unequal()
+    dealer.do(f.CardsHandled(5))
+    question = only(dealer.do(f.CorrectionRefused(5)), fx.AskSupervisor)
     assert question.seat == 5
     assert "would not correct its unequal wagers" in question.question
-    assert croupier.state.seats[5].locked == {"1": 1000, "2": 1000, "$": 500}
-    croupier.do(f.SeatRuled(5, "hand void"), SUPERVISOR)
-    croupier.do(f.SeatExcluded(5, "would not correct"), SUPERVISOR)
-    croupier.let_it_ride()
-    assert row(croupier, 5)["net"] == 0
-    assert "S1: excluded seat 5: would not correct" in croupier.state.notes
+    assert dealer.state.seats[5].locked == {"1": 1000, "2": 1000, "$": 500}
+    dealer.do(f.SeatRuled(5, "hand void"), SUPERVISOR)
+    dealer.do(f.SeatExcluded(5, "would not correct"), SUPERVISOR)
+    dealer.let_it_ride()
+    assert row(dealer, 5)["net"] == 0
+    assert "S1: excluded seat 5: would not correct" in dealer.state.notes
 
 
 # --- a supervisor and a wager ------------------------------------------------------------------
@@ -315,30 +315,30 @@ def test_who_refuses_to_correct_after_handling_is_the_supervisors_and_may_be_exc
 
 @pytest.mark.clause("NSW-14.11")
 def test_a_supervisor_refuses_a_wager_only_before_the_first_card() -> None:
-    croupier = closed()
+    dealer = closed()
     unfair = f.WagerRefused(5, "marked chips")
-    assert refused(croupier.try_(unfair)).clause == "NSW-14.11"
-    effects = croupier.do(unfair, SUPERVISOR)
+    assert refused(dealer.try_(unfair)).clause == "NSW-14.11"
+    effects = dealer.do(unfair, SUPERVISOR)
     assert effects == tuple(fx.ReturnWager(5, spot, 1000, "NSW-14.11") for spot in ("1", "2", "$"))
-    assert croupier.do(f.WagerRead(5, "1", 0), CHIPS) == ()
-    assert sorted(croupier.state.seats) == [2]
-    croupier.deal_one()
-    late = refused(croupier.try_(f.WagerRefused(2, "marked chips"), SUPERVISOR))
+    assert dealer.do(f.WagerRead(5, "1", 0), CHIPS) == ()
+    assert sorted(dealer.state.seats) == [2]
+    dealer.deal_one()
+    late = refused(dealer.try_(f.WagerRefused(2, "marked chips"), SUPERVISOR))
     assert late.reason == "wager refused: not while dealing"
-    assert croupier.state.phase is Phase.DEALING
+    assert dealer.state.phase is Phase.DEALING
 
 
 @pytest.mark.clause("NSW-12.12.4", "NSW-14.3.2")
 def test_a_barred_players_wagers_go_back_and_are_not_in_the_round() -> None:
-    croupier = two_seats()
-    assert refused(croupier.try_(f.SeatExcluded(5, "device"))).clause == "NSW-12.12"
-    assert croupier.do(f.SeatExcluded(5, "device"), SUPERVISOR) == (fx.SetLamp(5, "fault"),)
-    assert fx.SetLamp(5, "fault") in croupier.do(f.BetsOpened())
-    effects = croupier.do(f.WagerRead(5, "1", 1000), CHIPS)
+    dealer = two_seats()
+    assert refused(dealer.try_(f.SeatExcluded(5, "device"))).clause == "NSW-12.12"
+    assert dealer.do(f.SeatExcluded(5, "device"), SUPERVISOR) == (fx.SetLamp(5, "fault"),)
+    assert fx.SetLamp(5, "fault") in dealer.do(f.BetsOpened())
+    effects = dealer.do(f.WagerRead(5, "1", 1000), CHIPS)
     assert effects == (fx.SetLamp(5, "fault"), fx.ReturnWager(5, "1", 1000, "NSW-12.12.4"))
     for number, spot in ((2, "1"), (2, "2"), (2, "$"), (5, "2"), (5, "$")):
-        croupier.place(number, spot, 1000)
-    croupier.do(f.BetsClosed())
-    assert sorted(croupier.state.seats) == [2]
-    croupier.do(f.SeatReadmitted(5), SUPERVISOR)
-    assert croupier.state.excluded == frozenset()
+        dealer.place(number, spot, 1000)
+    dealer.do(f.BetsClosed())
+    assert sorted(dealer.state.seats) == [2]
+    dealer.do(f.SeatReadmitted(5), SUPERVISOR)
+    assert dealer.state.excluded == frozenset()

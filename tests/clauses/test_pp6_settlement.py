@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS
+from controller.demo.scripted_dealer import CHIPS
 from controller.rules.cards import card, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -41,10 +41,10 @@ def one(held: str, dealer: str, **wagers: int) -> Any:
 @pytest.mark.parametrize("middle", ["Ts", "9c", "2s"])
 def test_the_main_hand_is_the_own_three_and_the_dealers_first_and_third(middle: str) -> None:
     """T T 2 with K and J is a pair of tens whatever lies in the middle, a third ten included."""
-    croupier = table("PP6", {3: "TcTd2h"}, f"Kc{middle}Jd")
-    croupier.round({3: {**base(500), "six_card": 100}})
-    assert row(croupier, 3)["hand"] == "one pair"
-    assert row(croupier, 3)["wagers"]["$"]["odds"] == "1 to 1"
+    scripted_dealer = table("PP6", {3: "TcTd2h"}, f"Kc{middle}Jd")
+    scripted_dealer.round({3: {**base(500), "six_card": 100}})
+    assert row(scripted_dealer, 3)["hand"] == "one pair"
+    assert row(scripted_dealer, 3)["wagers"]["$"]["odds"] == "1 to 1"
 
 
 @pytest.mark.clause("PP6-O3")
@@ -79,29 +79,29 @@ def test_players_meet_a_pay_table_and_not_each_other() -> None:
 @pytest.mark.clause("PP6-M5a")
 def test_less_than_tens_loses_dollar_and_every_circle_let_ride() -> None:
     """A pair of nines in the own three: the circles lose, Pair Plus wins all the same."""
-    croupier = table("PP6", {3: "9c9d2h"}, "Kc7sJd")
-    croupier.ride = lambda _, spot: "withdraw" if spot == "1" else "ride"
-    croupier.round({3: {**base(500), "pair_plus": 100}})
-    wagers = row(croupier, 3)["wagers"]
+    scripted_dealer = table("PP6", {3: "9c9d2h"}, "Kc7sJd")
+    scripted_dealer.ride = lambda _, spot: "withdraw" if spot == "1" else "ride"
+    scripted_dealer.round({3: {**base(500), "pair_plus": 100}})
+    wagers = row(scripted_dealer, 3)["wagers"]
     assert {s: w["status"] for s, w in wagers.items()} == {
         "1": "withdrawn",
         "2": "lose",
         "$": "lose",
         "pair_plus": "win",
     }
-    assert row(croupier, 3)["net"] == -500 - 500 + 100
+    assert row(scripted_dealer, 3)["net"] == -500 - 500 + 100
 
 
 @pytest.mark.clause("PP6-M5b")
 def test_tens_or_better_pays_dollar_and_every_circle_let_ride() -> None:
     """Three tens, 3 to 1 on circle 2 and $; circle 1 went back."""
-    croupier = table("PP6", {3: "TcTd2h"}, "Th7sJd")
-    croupier.ride = lambda _, spot: "withdraw" if spot == "1" else "ride"
-    croupier.round({3: base(500)})
-    wagers = row(croupier, 3)["wagers"]
+    scripted_dealer = table("PP6", {3: "TcTd2h"}, "Th7sJd")
+    scripted_dealer.ride = lambda _, spot: "withdraw" if spot == "1" else "ride"
+    scripted_dealer.round({3: base(500)})
+    wagers = row(scripted_dealer, 3)["wagers"]
     assert {s: w["win"] for s, w in wagers.items()} == {"1": 0, "2": 1500, "$": 1500}
     assert {s: w["to_player"] for s, w in wagers.items()} == {"1": 500, "2": 2000, "$": 2000}
-    assert row(croupier, 3)["net"] == 3000
+    assert row(scripted_dealer, 3)["net"] == 3000
 
 
 @pytest.mark.clause("PP6-M6")
@@ -117,30 +117,30 @@ def test_pair_plus_wins_on_any_pair_whatever_the_dealer_shows(dealer: str) -> No
 def test_the_middle_card_opens_after_the_main_wagers_and_only_for_a_bonus_wager(
     bonus: int,
 ) -> None:
-    croupier = table("PP6", {2: "4c9d3h", 5: "TcTd2h"}, "Kc7sJd")
+    scripted_dealer = table("PP6", {2: "4c9d3h", 5: "TcTd2h"}, "Kc7sJd")
     shown: list[fx.Effect] = []
-    croupier.told = lambda _, effects: shown.extend(
+    scripted_dealer.told = lambda _, effects: shown.extend(
         e for e in effects if isinstance(e, fx.ShowBonusCard)
     )
-    croupier.prepare()
-    croupier.bets({2: {"$": 500, "six_card": bonus}, 5: {"$": 500}})
-    croupier.deal()
-    assert refused(croupier.try_(f.BonusCardTurned()))
-    croupier.turn(1)
-    croupier.turn(2)
-    assert refused(croupier.try_(f.BonusCardTurned())).clause == "PP6-M7a"
+    scripted_dealer.prepare()
+    scripted_dealer.bets({2: {"$": 500, "six_card": bonus}, 5: {"$": 500}})
+    scripted_dealer.deal()
+    assert refused(scripted_dealer.try_(f.BonusCardTurned()))
+    scripted_dealer.turn(1)
+    scripted_dealer.turn(2)
+    assert refused(scripted_dealer.try_(f.BonusCardTurned())).clause == "PP6-M7a"
     for seat in (5, 2):
-        croupier.do(f.HandOpened(seat))
-        last = croupier.do(f.SeatSettled(seat))
-        croupier.do(f.WagerRead(seat, "$", 0), CHIPS)
+        scripted_dealer.do(f.HandOpened(seat))
+        last = scripted_dealer.do(f.SeatSettled(seat))
+        scripted_dealer.do(f.WagerRead(seat, "$", 0), CHIPS)
     if bonus:
         assert only(last, fx.Prompt) == fx.Prompt("turn bonus")
-        assert refused(croupier.try_(f.RoundEnded())).clause == "PP6-M7a"
+        assert refused(scripted_dealer.try_(f.RoundEnded())).clause == "PP6-M7a"
         # The bonus wager waits for its card: lifting it now is an alarm.
-        lifted = croupier.do(f.WagerRead(2, "six_card", 0), CHIPS)
+        lifted = scripted_dealer.do(f.WagerRead(2, "six_card", 0), CHIPS)
         assert only(lifted, fx.RaiseAlarm).detail == "six_card: $0.00 of $2.00"
-        croupier.do(f.WagerRead(2, "six_card", 200), CHIPS)
-        turned = croupier.do(f.BonusCardTurned())
+        scripted_dealer.do(f.WagerRead(2, "six_card", 200), CHIPS)
+        turned = scripted_dealer.do(f.BonusCardTurned())
         assert shown == [fx.ShowBonusCard(card("7s"))]
         hand = only(turned, fx.ShowHand)
         assert (hand.seat, list(hand.pays["wagers"])) == (2, ["six_card"])
@@ -148,30 +148,30 @@ def test_the_middle_card_opens_after_the_main_wagers_and_only_for_a_bonus_wager(
         assert not [e for e in turned if isinstance(e, fx.ShowOwed)]
     else:
         assert only(last, fx.Prompt) == fx.Prompt("end round")
-        refusal = refused(croupier.try_(f.BonusCardTurned()))
+        refusal = refused(scripted_dealer.try_(f.BonusCardTurned()))
         assert refusal.clause == "PP6-M7a"
-    croupier.settle()
-    assert croupier.is_in(Phase.IDLE)
-    assert ("bonus_card" in croupier.state.history[-1].record["round"]) is bool(bonus)
+    scripted_dealer.settle()
+    assert scripted_dealer.is_in(Phase.IDLE)
+    assert ("bonus_card" in scripted_dealer.state.history[-1].record["round"]) is bool(bonus)
     assert len(shown) == bool(bonus)
 
 
 @pytest.mark.clause("PP6-M7b")
 def test_three_of_a_kind_or_better_of_six_is_paid() -> None:
     """Also when all three lie with the dealer: no own card is needed."""
-    croupier = table("PP6", {3: "4c9d2h"}, "QcQsQd")
-    croupier.round({3: {"$": 500, "six_card": 200}})
-    wager = row(croupier, 3)["wagers"]["six_card"]
-    assert (row(croupier, 3)["six_card_hand"], wager["win"]) == ("three of a kind", 800)
+    scripted_dealer = table("PP6", {3: "4c9d2h"}, "QcQsQd")
+    scripted_dealer.round({3: {"$": 500, "six_card": 200}})
+    wager = row(scripted_dealer, 3)["wagers"]["six_card"]
+    assert (row(scripted_dealer, 3)["six_card_hand"], wager["win"]) == ("three of a kind", 800)
     assert wager["stake_back"] == 200
 
 
 @pytest.mark.clause("PP6-M7c")
 def test_two_pair_of_six_forfeits_the_bonus_wager() -> None:
-    croupier = table("PP6", {3: "AcKd2h"}, "AhKs3d")
-    croupier.round({3: {"$": 500, "six_card": 200}})
-    wager = row(croupier, 3)["wagers"]["six_card"]
-    assert row(croupier, 3)["six_card_hand"] == "two pair"
+    scripted_dealer = table("PP6", {3: "AcKd2h"}, "AhKs3d")
+    scripted_dealer.round({3: {"$": 500, "six_card": 200}})
+    wager = row(scripted_dealer, 3)["wagers"]["six_card"]
+    assert row(scripted_dealer, 3)["six_card_hand"] == "two pair"
     assert (wager["status"], wager["to_player"]) == ("lose", 0)
 
 
@@ -248,13 +248,13 @@ def test_table_3_pays_the_best_class_once(held: str, dealer: str, hand: str, to_
 
 @pytest.mark.clause("PP6-M6")
 def test_pair_plus_is_settled_with_the_main_wagers_before_the_middle_card() -> None:
-    croupier = table("PP6", {3: "4c4d9h"}, "Kc7sJd")
-    croupier.prepare()
-    croupier.bets({3: {"$": 500, "pair_plus": 300, "six_card": 100}})
-    croupier.deal()
-    croupier.turn(1)
-    croupier.turn(2)
-    opened = only(croupier.do(f.HandOpened(3)), fx.ShowHand)
+    scripted_dealer = table("PP6", {3: "4c4d9h"}, "Kc7sJd")
+    scripted_dealer.prepare()
+    scripted_dealer.bets({3: {"$": 500, "pair_plus": 300, "six_card": 100}})
+    scripted_dealer.deal()
+    scripted_dealer.turn(1)
+    scripted_dealer.turn(2)
+    opened = only(scripted_dealer.do(f.HandOpened(3)), fx.ShowHand)
     assert opened.cards == cards("4c4d9h")
     assert {s: w["to_player"] for s, w in opened.pays["wagers"].items()} == {
         "$": 0,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS, Croupier
+from controller.demo.scripted_dealer import CHIPS, ScriptedDealer
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -16,19 +16,19 @@ from controller.rules.wagers import check_wagers
 from tests.clauses.tables import only, refused, row, table
 
 
-def betting(**changes: Any) -> Croupier:
+def betting(**changes: Any) -> ScriptedDealer:
     """Bets are open."""
-    croupier = table("PP6", **changes)
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    return croupier
+    dealer = table("PP6", **changes)
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
+    return dealer
 
 
-def put(croupier: Croupier, seat: int, wagers: dict[str, int]) -> tuple[fx.Effect, ...]:
+def put(dealer: ScriptedDealer, seat: int, wagers: dict[str, int]) -> tuple[fx.Effect, ...]:
     """Chips on a seat's spots; what the last of them brought about."""
     effects: tuple[fx.Effect, ...] = ()
     for spot, cents in wagers.items():
-        effects = croupier.do(f.WagerRead(seat, spot, cents), CHIPS)
+        effects = dealer.do(f.WagerRead(seat, spot, cents), CHIPS)
     return effects
 
 
@@ -50,24 +50,24 @@ def record(wagers: dict[str, int], cards: str = "4c9d2h") -> dict[str, Any]:
 
 @pytest.mark.clause("PP6-N1")
 def test_every_round_is_headed_by_the_name_of_its_book() -> None:
-    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    dealer = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
     published: list[fx.PublishRound] = []
-    croupier.told = lambda _, effects: published.extend(
+    dealer.told = lambda _, effects: published.extend(
         e for e in effects if isinstance(e, fx.PublishRound)
     )
-    croupier.round({3: {"$": 500}})
+    dealer.round({3: {"$": 500}})
     assert [p.record["game"] for p in published] == ["PP6"]
-    assert croupier.state.rules.book.title == "Let It Ride with Pair Plus and 6 Card Bonus"
+    assert dealer.state.rules.book.title == "Let It Ride with Pair Plus and 6 Card Bonus"
 
 
 @pytest.mark.clause("PP6-O1", "PP6-R2a", "PP6-E2")
 def test_a_seat_has_three_circles_and_two_bonus_places() -> None:
     """1, 2, $, Pair Plus and 6 Card Bonus lie side by side and settle side by side."""
     five = {"1": 500, "2": 500, "$": 500, "pair_plus": 100, "six_card": 200}
-    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
-    croupier.round({3: five})
-    assert croupier.state.seats[3].locked == five
-    assert {s: w["placed"] for s, w in row(croupier, 3)["wagers"].items()} == five
+    dealer = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    dealer.round({3: five})
+    assert dealer.state.seats[3].locked == five
+    assert {s: w["placed"] for s, w in row(dealer, 3)["wagers"].items()} == five
     with pytest.raises(RecordError, match="unknown wager"):
         decode_record(record({"$": 500, "progressive": 100}))
 
@@ -77,10 +77,10 @@ def test_a_seat_has_three_circles_and_two_bonus_places() -> None:
     "circles", [{}, {"1": 500}, {"2": 500}, {"1": 500, "2": 500}], ids=["$", "$1", "$2", "$12"]
 )
 def test_circles_1_and_2_are_optional_and_equal_to_dollar_if_used(circles: dict[str, int]) -> None:
-    croupier = betting()
-    put(croupier, 3, {"$": 500, **circles})
-    croupier.do(f.BetsClosed())
-    assert croupier.state.seats[3].locked == {"$": 500, **circles}
+    dealer = betting()
+    put(dealer, 3, {"$": 500, **circles})
+    dealer.do(f.BetsClosed())
+    assert dealer.state.seats[3].locked == {"$": 500, **circles}
 
     unequal = betting()
     flagged = put(unequal, 3, {"$": 500, **circles, "1": 300})
@@ -94,19 +94,19 @@ def test_circles_1_and_2_are_optional_and_equal_to_dollar_if_used(circles: dict[
 
 @pytest.mark.clause("PP6-M1b")
 def test_three_circles_hold_three_equal_wagers() -> None:
-    croupier = betting()
-    put(croupier, 2, {"1": 500, "2": 500, "$": 500})
-    put(croupier, 6, {"1": 500, "2": 400, "$": 500})
-    refusal = refused(croupier.try_(f.BetsClosed()))
+    dealer = betting()
+    put(dealer, 2, {"1": 500, "2": 500, "$": 500})
+    put(dealer, 6, {"1": 500, "2": 400, "$": 500})
+    refusal = refused(dealer.try_(f.BetsClosed()))
     assert refusal == fx.Refused("seat 6: wagers are not valid; correct or leave out", "PP6-R2b")
-    back = croupier.do(f.SeatLeftOut(6))
+    back = dealer.do(f.SeatLeftOut(6))
     assert [(e.spot, e.cents) for e in back if isinstance(e, fx.ReturnWager)] == [
         ("1", 500),
         ("2", 400),
         ("$", 500),
     ]
-    croupier.do(f.BetsClosed())
-    assert {n: s.locked for n, s in croupier.state.seats.items()} == {
+    dealer.do(f.BetsClosed())
+    assert {n: s.locked for n, s in dealer.state.seats.items()} == {
         2: {"1": 500, "2": 500, "$": 500}
     }
 
@@ -114,14 +114,14 @@ def test_three_circles_hold_three_equal_wagers() -> None:
 @pytest.mark.clause("PP6-R2b")
 def test_an_operator_may_make_both_circles_obligatory() -> None:
     """Setting circles_optional: with it off, $ alone holds the lock like unequal circles do."""
-    croupier = betting(circles_optional=False)
-    flagged = put(croupier, 3, {"$": 500, "1": 500})
+    dealer = betting(circles_optional=False)
+    flagged = put(dealer, 3, {"$": 500, "1": 500})
     assert fx.Prompt("unequal", 3, "PP6-R2b") in flagged
-    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
-    put(croupier, 3, {"2": 300})
-    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
-    put(croupier, 3, {"2": 500})
-    croupier.do(f.BetsClosed())
+    assert refused(dealer.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(dealer, 3, {"2": 300})
+    assert refused(dealer.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(dealer, 3, {"2": 500})
+    dealer.do(f.BetsClosed())
     free = betting(circles_optional=True)
     put(free, 3, {"$": 500, "1": 500})
     free.do(f.BetsClosed())
@@ -130,29 +130,29 @@ def test_an_operator_may_make_both_circles_obligatory() -> None:
 @pytest.mark.clause("PP6-W1a")
 def test_circles_are_compared_by_value_and_not_by_chips() -> None:
     """Two chips of 1 on circle 1 equal one chip of 2 on $; 3 against 5 does not."""
-    croupier = betting()
-    put(croupier, 3, {"$": 200, "1": 100})
-    assert refused(croupier.try_(f.BetsClosed())).clause == "PP6-R2b"
-    put(croupier, 3, {"1": 200})
-    croupier.do(f.BetsClosed())
-    assert croupier.state.seats[3].locked == {"1": 200, "$": 200}
+    dealer = betting()
+    put(dealer, 3, {"$": 200, "1": 100})
+    assert refused(dealer.try_(f.BetsClosed())).clause == "PP6-R2b"
+    put(dealer, 3, {"1": 200})
+    dealer.do(f.BetsClosed())
+    assert dealer.state.seats[3].locked == {"1": 200, "$": 200}
     assert broken(dollar=200, one=200, two=200) == []
     assert broken(dollar=500, one=300) == ["PP6-R2b", "PP6-W1a"]
 
 
 @pytest.mark.clause("PP6-R3")
 def test_a_seat_with_a_bonus_wager_alone_gets_no_cards() -> None:
-    croupier = betting()
-    put(croupier, 2, {"$": 500})
-    put(croupier, 5, {"pair_plus": 500})
-    closed = croupier.do(f.BetsClosed())
+    dealer = betting()
+    put(dealer, 2, {"$": 500})
+    put(dealer, 5, {"pair_plus": 500})
+    closed = dealer.do(f.BetsClosed())
     assert fx.ReturnWager(5, "pair_plus", 500, "PP6-R2c") in closed
-    assert list(croupier.state.seats) == [2]
+    assert list(dealer.state.seats) == [2]
     told: list[fx.Effect] = []
-    croupier.told = lambda _, effects: told.extend(effects)
-    croupier.deal()
+    dealer.told = lambda _, effects: told.extend(effects)
+    dealer.deal()
     assert fx.Prompt("deal seat", 5) not in told
-    assert len(croupier.state.drawn) == 6
+    assert len(dealer.state.drawn) == 6
 
 
 @pytest.mark.clause("PP6-M1a")
@@ -175,18 +175,18 @@ def test_a_bonus_wager_is_made_beside_dollar_and_before_the_call(
 @pytest.mark.clause("PP6-R2c")
 def test_a_bonus_wager_needs_dollar_and_stays_within_it() -> None:
     """600 over $ 500: flagged before the close; 500 are at stake, 100 come back in any case."""
-    croupier = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    assert fx.Prompt("limit", 3, "PP6-W1, PP6-R2c, PP6-R3") in put(croupier, 3, {"pair_plus": 600})
-    flagged = put(croupier, 3, {"$": 500})
+    dealer = table("PP6", {3: "4c9d2h"}, "Kc7sJd")
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
+    assert fx.Prompt("limit", 3, "PP6-W1, PP6-R2c, PP6-R3") in put(dealer, 3, {"pair_plus": 600})
+    flagged = put(dealer, 3, {"$": 500})
     assert fx.SetLamp(3, "fault") in flagged
     assert fx.Prompt("bonus above", 3, "PP6-R2c, PP6-W2a") in flagged
-    croupier.do(f.BetsClosed())
-    croupier.let_it_ride()
-    wager = row(croupier, 3)["wagers"]["pair_plus"]
+    dealer.do(f.BetsClosed())
+    dealer.let_it_ride()
+    wager = row(dealer, 3)["wagers"]["pair_plus"]
     assert (wager["status"], wager["placed"], wager["stake_back"]) == ("lose", 600, 100)
-    assert row(croupier, 3)["net"] == -1000
+    assert row(dealer, 3)["net"] == -1000
 
 
 @pytest.mark.clause("PP6-W2a")
@@ -215,27 +215,27 @@ def test_a_circle_holds_2_to_10(cents: int, within: bool) -> None:
     over = 1100 if cents == 100 else 199
     assert broken(dollar=over) == ["PP6-W1"]
     assert broken(dollar=cents, one=cents, two=cents) == ([] if within else ["PP6-W1"])
-    croupier = betting()
-    put(croupier, 3, {"$": cents})
+    dealer = betting()
+    put(dealer, 3, {"$": cents})
     if within:
-        croupier.do(f.BetsClosed())
-        assert croupier.state.seats[3].locked == {"$": cents}
+        dealer.do(f.BetsClosed())
+        assert dealer.state.seats[3].locked == {"$": cents}
     else:
-        refused(croupier.try_(f.BetsClosed()))
+        refused(dealer.try_(f.BetsClosed()))
 
 
 @pytest.mark.clause("PP6-W2", "PP6-W3")
 @pytest.mark.parametrize("spot", ["pair_plus", "six_card"])
 def test_a_bonus_wager_is_1_to_10(spot: str) -> None:
     own = {"pair_plus": "PP6-W2", "six_card": "PP6-W3"}[spot]
-    croupier = betting()
-    put(croupier, 3, {"$": 1000})
-    low = put(croupier, 3, {spot: 50})
+    dealer = betting()
+    put(dealer, 3, {"$": 1000})
+    low = put(dealer, 3, {spot: 50})
     assert fx.SetLamp(3, "fault") in low
     assert only(low, fx.Prompt).detail == own
     for cents in (100, 1000):
-        assert fx.SetLamp(3, "live") in put(croupier, 3, {spot: cents})
-    assert own in only(put(croupier, 3, {spot: 1100}), fx.Prompt).detail
+        assert fx.SetLamp(3, "live") in put(dealer, 3, {spot: cents})
+    assert own in only(put(dealer, 3, {spot: 1100}), fx.Prompt).detail
 
 
 @pytest.mark.clause("PP6-T1", "PP6-T2", "PP6-T3")
@@ -272,18 +272,18 @@ NARROW: dict[str, Any] = {"wager_limits": {"$": [500, 800], "pair_plus": [200, 4
 def test_bets_do_not_close_on_a_wager_outside_the_limits(
     changes: dict[str, Any], wagers: dict[str, int], clause: str
 ) -> None:
-    croupier = table("PP6", **changes)
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
+    dealer = table("PP6", **changes)
+    dealer.prepare()
+    dealer.do(f.BetsOpened())
     for spot, cents in wagers.items():
-        croupier.place(3, spot, cents)
-    refusal = refused(croupier.try_(f.BetsClosed()))
+        dealer.place(3, spot, cents)
+    refusal = refused(dealer.try_(f.BetsClosed()))
     assert refusal.clause == clause
     assert "seat 3: " in refusal.reason
     for spot in wagers:
-        croupier.take(3, spot)
-    croupier.place(3, "$", 600)
-    croupier.do(f.BetsClosed())
+        dealer.take(3, spot)
+    dealer.place(3, "$", 600)
+    dealer.do(f.BetsClosed())
 
 
 @pytest.mark.parametrize(

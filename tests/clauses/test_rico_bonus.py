@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS
+from controller.demo.scripted_dealer import CHIPS
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -43,21 +43,21 @@ def rapid_fire(two: str, dealer: str) -> str:
 @pytest.mark.clause("RICO-RF0")
 def test_rapid_fire_is_settled_by_the_deal_whatever_happens_to_the_hand() -> None:
     """Aces against kicked-out kings: paid right after the deal, although the seat then folds."""
-    croupier = table("RICO", {4: "AcAd"}, "KcKdQh3s2c")
-    croupier.prepare()
-    croupier.bets({4: {"ante": 500, "rapid_fire": 200}})
-    croupier.deal()
+    scripted_dealer = table("RICO", {4: "AcAd"}, "KcKdQh3s2c")
+    scripted_dealer.prepare()
+    scripted_dealer.bets({4: {"ante": 500, "rapid_fire": 200}})
+    scripted_dealer.deal()
     # A Rapid Fire raised in the sight of the cards stays what it was.
-    late = croupier.do(f.WagerRead(4, "rapid_fire", 5000), CHIPS)
+    late = scripted_dealer.do(f.WagerRead(4, "rapid_fire", 5000), CHIPS)
     assert fx.RaiseAlarm("late wager", 4, "rapid_fire: $48.00", "RICO-1") in late
-    effects = croupier.do(f.DealConfirmed())
+    effects = scripted_dealer.do(f.DealConfirmed())
     assert fx.ShowKickout(True) in effects
     assert only(effects, fx.ShowAward) == fx.ShowAward(4, "rapid_fire", 800)
-    croupier.do(f.Folded(4))
-    croupier.end_ricochet()
-    wager = row(croupier, 4)["wagers"]["rapid_fire"]
+    scripted_dealer.do(f.Folded(4))
+    scripted_dealer.end_ricochet()
+    wager = row(scripted_dealer, 4)["wagers"]["rapid_fire"]
     assert (wager["status"], wager["odds"], wager["win"]) == ("win", "3 to 1", 600)
-    assert row(croupier, 4)["net"] == 500 + 600
+    assert row(scripted_dealer, 4)["net"] == 500 + 600
 
 
 @pytest.mark.clause("RICO-RF0b")
@@ -132,10 +132,10 @@ def test_the_hedge_bet_pays_by_the_class_of_the_dealers_five_cards(
     """Against one hand the dealer is kicked out in every case: that cancels nothing."""
     pays = {"three of a kind": 5, "straight": 8}
     assert bonus("As Qs", dealer, "hedge", pays)["to_player"] == to_player
-    croupier = table("RICO", {4: "AsQs"}, dealer.replace(" ", ""))
-    croupier.prepare()
-    croupier.bets({4: {"ante": 500, "hedge": 200}})
-    croupier.deal()
-    effects = croupier.do(f.DealConfirmed())
+    scripted_dealer = table("RICO", {4: "AsQs"}, dealer.replace(" ", ""))
+    scripted_dealer.prepare()
+    scripted_dealer.bets({4: {"ante": 500, "hedge": 200}})
+    scripted_dealer.deal()
+    effects = scripted_dealer.do(f.DealConfirmed())
     assert fx.ShowKickout(True) in effects
     assert fx.ShowAward(4, "hedge", to_player) in effects

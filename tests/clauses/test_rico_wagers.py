@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier, stacked
+from controller.demo.scripted_dealer import CHIPS, SHOE, SUPERVISOR, ScriptedDealer, stacked
 from controller.rules.cards import HiddenCard, card, cards
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -22,11 +22,11 @@ from tests.clauses.tables import SETTINGS, TODAY, draws, only, refused, row, tab
 DEALER = "AhKd9c7s3d"
 
 
-def betting() -> Croupier:
-    croupier = table("RICO", {1: "Qc8d", 3: "6h5s"}, DEALER)
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    return croupier
+def betting() -> ScriptedDealer:
+    scripted_dealer = table("RICO", {1: "Qc8d", 3: "6h5s"}, DEALER)
+    scripted_dealer.prepare()
+    scripted_dealer.do(f.BetsOpened())
+    return scripted_dealer
 
 
 def record(wagers: dict[str, int], settings: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -40,35 +40,35 @@ def record(wagers: dict[str, int], settings: dict[str, Any], **more: Any) -> dic
 
 @pytest.mark.clause("RICO-0")
 def test_every_round_is_headed_by_the_name_of_its_book() -> None:
-    croupier = table("RICO", {1: "Qc8d"}, DEALER)
-    croupier.round({1: {"ante": 500}})
-    assert croupier.state.history[-1].record["game"] == "RICO"
-    assert croupier.state.rules.book.title == "Ricochet Poker"
+    scripted_dealer = table("RICO", {1: "Qc8d"}, DEALER)
+    scripted_dealer.round({1: {"ante": 500}})
+    assert scripted_dealer.state.history[-1].record["game"] == "RICO"
+    assert scripted_dealer.state.rules.book.title == "Ricochet Poker"
 
 
 @pytest.mark.clause("RICO-1")
 def test_everybody_posts_the_same_ante_and_a_bonus_bet_needs_one() -> None:
-    croupier = betting()
-    croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
-    croupier.do(f.WagerRead(1, "ante", 500), CHIPS)
-    flagged = croupier.do(f.WagerRead(3, "ante", 600), CHIPS)
+    scripted_dealer = betting()
+    scripted_dealer.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
+    scripted_dealer.do(f.WagerRead(1, "ante", 500), CHIPS)
+    flagged = scripted_dealer.do(f.WagerRead(3, "ante", 600), CHIPS)
     assert fx.SetLamp(3, "fault") in flagged
-    refusal = refused(croupier.try_(f.BetsClosed()))
+    refusal = refused(scripted_dealer.try_(f.BetsClosed()))
     assert refusal == fx.Refused("seat 3: wagers are not valid; correct or leave out", "RICO-1")
-    croupier.do(f.WagerRead(3, "ante", 500), CHIPS)
-    croupier.do(f.WagerRead(3, "rapid_fire", 200), CHIPS)
-    croupier.do(f.WagerRead(5, "hedge", 200), CHIPS)
-    closed = croupier.do(f.BetsClosed())
+    scripted_dealer.do(f.WagerRead(3, "ante", 500), CHIPS)
+    scripted_dealer.do(f.WagerRead(3, "rapid_fire", 200), CHIPS)
+    scripted_dealer.do(f.WagerRead(5, "hedge", 200), CHIPS)
+    closed = scripted_dealer.do(f.BetsClosed())
     assert only(closed, fx.ReturnWager) == fx.ReturnWager(5, "hedge", 200, "RICO-1")
-    locked = {n: s.locked for n, s in croupier.state.seats.items()}
+    locked = {n: s.locked for n, s in scripted_dealer.state.seats.items()}
     assert locked == {1: {"ante": 500}, 3: {"ante": 500, "rapid_fire": 200}}
 
     # What is added later raises the alarm and never counts.
-    late = croupier.do(f.WagerRead(1, "ante", 900), CHIPS)
+    late = scripted_dealer.do(f.WagerRead(1, "ante", 900), CHIPS)
     assert only(late, fx.RaiseAlarm) == fx.RaiseAlarm("late wager", 1, "ante: $4.00", "RICO-1")
-    croupier.plays = lambda _: False
-    croupier.ricochet()
-    assert row(croupier, 1)["wagers"]["ante"]["placed"] == 500
+    scripted_dealer.plays = lambda _: False
+    scripted_dealer.ricochet()
+    assert row(scripted_dealer, 1)["wagers"]["ante"]["placed"] == 500
     with pytest.raises(RecordError, match="every ante equals the common ante of 500"):
         settle(decode_record(record({"ante": 600}, {})))
 
@@ -76,18 +76,18 @@ def test_everybody_posts_the_same_ante_and_a_bonus_bet_needs_one() -> None:
 @pytest.mark.clause("RICO-1a")
 @pytest.mark.parametrize("in_pot", [0, 400, 600])
 def test_the_dealers_ante_lies_on_the_pot_when_bets_close(in_pot: int) -> None:
-    croupier = table("RICO", {1: "Qc8d", 3: "6h5s"}, DEALER)
-    croupier.prepare()
-    assert fx.Prompt("dealer ante") in croupier.do(f.BetsOpened())
-    croupier.do(f.WagerRead(1, "ante", 500), CHIPS)
-    croupier.do(f.WagerRead(3, "ante", 500), CHIPS)
-    croupier.do(f.WagerRead(POT_SEAT, POT, in_pot), CHIPS)
-    refusal = refused(croupier.try_(f.BetsClosed()))
+    scripted_dealer = table("RICO", {1: "Qc8d", 3: "6h5s"}, DEALER)
+    scripted_dealer.prepare()
+    assert fx.Prompt("dealer ante") in scripted_dealer.do(f.BetsOpened())
+    scripted_dealer.do(f.WagerRead(1, "ante", 500), CHIPS)
+    scripted_dealer.do(f.WagerRead(3, "ante", 500), CHIPS)
+    scripted_dealer.do(f.WagerRead(POT_SEAT, POT, in_pot), CHIPS)
+    refusal = refused(scripted_dealer.try_(f.BetsClosed()))
     assert refusal == fx.Refused("the pot must hold the dealer's ante of $5.00", "RICO-1a")
-    croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
-    croupier.do(f.BetsClosed())
-    croupier.deal()
-    assert only(croupier.do(f.DealConfirmed()), fx.ShowPot) == fx.ShowPot(500)
+    scripted_dealer.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
+    scripted_dealer.do(f.BetsClosed())
+    scripted_dealer.deal()
+    assert only(scripted_dealer.do(f.DealConfirmed()), fx.ShowPot) == fx.ShowPot(500)
 
 
 @pytest.mark.clause("RICO-2")
@@ -101,70 +101,70 @@ def test_the_dealers_ante_lies_on_the_pot_when_bets_close(in_pot: int) -> None:
 def test_two_cards_to_each_player_and_five_to_the_dealer_all_open(
     pattern: str, in_order: str, places: list[int]
 ) -> None:
-    croupier = draws("RICO", in_order, deal_pattern=pattern)
-    croupier.prepare()
-    croupier.bets({1: {"ante": 500}, 2: {"ante": 500}, 6: {"ante": 500}})
+    scripted_dealer = draws("RICO", in_order, deal_pattern=pattern)
+    scripted_dealer.prepare()
+    scripted_dealer.bets({1: {"ante": 500}, 2: {"ante": 500}, 6: {"ante": 500}})
     told: list[fx.Effect] = []
-    croupier.told = lambda _, effects: told.extend(effects)
-    croupier.deal()
+    scripted_dealer.told = lambda _, effects: told.extend(effects)
+    scripted_dealer.deal()
     shown = [(e.seat, e.card) for e in told if isinstance(e, fx.ShowDealtCard)]
     assert shown == list(zip(places, cards(in_order), strict=True))
-    assert croupier.state.face_up == {
+    assert scripted_dealer.state.face_up == {
         1: cards("2c2d"),
         2: cards("3c3d"),
         6: cards("4c4d"),
         0: cards("AhKd9c7s3s"),
     }
     # The order is assumed: the dealer compares the cards before anything follows from them.
-    assert croupier.is_in(Phase.DEALT)
-    assert refused(croupier.try_(f.Folded(1)))
+    assert scripted_dealer.is_in(Phase.DEALT)
+    assert refused(scripted_dealer.try_(f.Folded(1)))
 
 
 @pytest.mark.clause("RICO-I2")
 @pytest.mark.parametrize("when", ["in the deal", "in the draw"])
 def test_a_card_read_twice_stops_the_round_until_the_supervisor_names_it(when: str) -> None:
     hands = {1: "6c5dQdQhQs", 3: "Jc8d"}
-    croupier = table("RICO", hands, DEALER)
-    croupier.prepare()
-    croupier.bets({1: {"ante": 500}, 3: {"ante": 500}})
+    scripted_dealer = table("RICO", hands, DEALER)
+    scripted_dealer.prepare()
+    scripted_dealer.bets({1: {"ante": 500}, 3: {"ante": 500}})
     if when == "in the deal":
         for _ in range(8):
-            croupier.deal_one()
+            scripted_dealer.deal_one()
     else:
-        croupier.deal()
-        croupier.do(f.DealConfirmed())
-        croupier.do(f.WagerRead(1, "play", 500), CHIPS)
-        croupier.do(f.Played(1))
-        croupier.deal_one()
-        croupier.deal_one()
-    stop = croupier.do(f.CardDrawn(HiddenCard(card("Jc"))), SHOE)
-    assert croupier.is_in(Phase.FROZEN)
+        scripted_dealer.deal()
+        scripted_dealer.do(f.DealConfirmed())
+        scripted_dealer.do(f.WagerRead(1, "play", 500), CHIPS)
+        scripted_dealer.do(f.Played(1))
+        scripted_dealer.deal_one()
+        scripted_dealer.deal_one()
+    stop = scripted_dealer.do(f.CardDrawn(HiddenCard(card("Jc"))), SHOE)
+    assert scripted_dealer.is_in(Phase.FROZEN)
     assert only(stop, fx.AskSupervisor).answers == ("misread", "confirmed", "resume")
     shown = only(
-        croupier.do(f.SupervisorRuled("misread", card=HiddenCard(card("2s"))), SUPERVISOR),
+        scripted_dealer.do(f.SupervisorRuled("misread", card=HiddenCard(card("2s"))), SUPERVISOR),
         fx.ShowDealtCard,
     )
     if when == "in the deal":
         assert shown == fx.ShowDealtCard(0, card("2s"))
-        assert croupier.state.face_up[0] == cards("AhKd9c7s2s")
-        assert croupier.is_in(Phase.DEALT)
+        assert scripted_dealer.state.face_up[0] == cards("AhKd9c7s2s")
+        assert scripted_dealer.is_in(Phase.DEALT)
     else:
         assert shown == fx.ShowDealtCard(1, card("2s"))
-        assert croupier.state.face_up[1] == cards("6c5dQdQh2s")
-        assert croupier.is_in(Phase.ACTION)
+        assert scripted_dealer.state.face_up[1] == cards("6c5dQdQh2s")
+        assert scripted_dealer.is_in(Phase.ACTION)
 
 
 @pytest.mark.clause("RICO-I2")
 def test_a_foreign_card_is_the_supervisors_and_a_void_gives_everything_back() -> None:
-    croupier = table("RICO", {1: "6c5d", 3: "Jc8d"}, DEALER)
-    croupier.prepare()
-    croupier.bets({1: {"ante": 500, "rapid_fire": 200}, 3: {"ante": 500}})
+    scripted_dealer = table("RICO", {1: "6c5d", 3: "Jc8d"}, DEALER)
+    scripted_dealer.prepare()
+    scripted_dealer.bets({1: {"ante": 500, "rapid_fire": 200}, 3: {"ante": 500}})
     for _ in range(4):
-        croupier.deal_one()
-    croupier.do(f.CardDrawn(HiddenCard(card("Jc"))), SHOE)
-    asked = croupier.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
+        scripted_dealer.deal_one()
+    scripted_dealer.do(f.CardDrawn(HiddenCard(card("Jc"))), SHOE)
+    asked = scripted_dealer.do(f.SupervisorRuled("confirmed"), SUPERVISOR)
     assert only(asked, fx.AskSupervisor).answers == ("play on", "void")
-    void = croupier.do(f.SupervisorRuled("void"), SUPERVISOR)
+    void = scripted_dealer.do(f.SupervisorRuled("void"), SUPERVISOR)
     back = [(e.seat, e.spot, e.cents) for e in void if isinstance(e, fx.ReturnWager)]
     assert back == [(1, "ante", 500), (1, "rapid_fire", 200), (3, "ante", 500)]
 
@@ -183,16 +183,16 @@ def test_a_bonus_bet_is_closed_until_its_pay_table_is_set(spot: str, clause: str
     with pytest.raises(SettingsError, match=pay):
         open_table("RICO", without(pay), TODAY)
     state = open_table("RICO", without(pay, **{spot: False}), TODAY)
-    croupier = Croupier(state, stacked([], random.Random(1)))
-    croupier.prepare()
-    croupier.do(f.BetsOpened())
-    croupier.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
-    croupier.do(f.WagerRead(1, "ante", 500), CHIPS)
-    flagged = croupier.do(f.WagerRead(1, spot, 200), CHIPS)
+    scripted_dealer = ScriptedDealer(state, stacked([], random.Random(1)))
+    scripted_dealer.prepare()
+    scripted_dealer.do(f.BetsOpened())
+    scripted_dealer.do(f.WagerRead(POT_SEAT, POT, 500), CHIPS)
+    scripted_dealer.do(f.WagerRead(1, "ante", 500), CHIPS)
+    flagged = scripted_dealer.do(f.WagerRead(1, spot, 200), CHIPS)
     assert fx.Prompt("limit", 1, clause) in flagged
-    back = only(croupier.do(f.BetsClosed()), fx.ReturnWager)
+    back = only(scripted_dealer.do(f.BetsClosed()), fx.ReturnWager)
     assert (back.seat, back.spot, back.cents) == (1, spot, 200)
-    assert croupier.state.seats[1].locked == {"ante": 500}
+    assert scripted_dealer.state.seats[1].locked == {"ante": 500}
 
 
 @pytest.mark.clause("RICO-RFP")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import pages
+from docs.generate import PRINTED, manual_pages
 from tests.conformance.clauses import PARTS, ROOT, load_clauses, load_pending, marked_tests
-from tests.mutation import load_mutants, survivors
+from tests.mutants.run import load_mutants, survivors
 
 CLAUSES = {c.id: c for c in load_clauses()}
 
@@ -69,7 +69,13 @@ def test_a_share_of_the_mutants_is_killed(mutant: object) -> None:
     assert survivors(mutant) == []  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("path", sorted(pages()))
+@pytest.mark.parametrize("path", sorted(PRINTED))
 def test_generated_pages_are_current(path: str) -> None:
-    """``make docs`` writes them anew."""
-    assert (Path(ROOT) / path).read_text("utf-8") == pages()[path]
+    """``make docs`` writes them."""
+    assert (Path(ROOT) / path).read_text("utf-8") == PRINTED[path]()
+
+
+def test_manual_pages_are_current() -> None:
+    """``make docs`` writes them."""
+    for path, text in manual_pages().items():
+        assert (Path(ROOT) / path).read_text("utf-8") == text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-from tests.journal.simdisk import SimDisk
+from tests.record.journal.simdisk import SimDisk
 
 Fork = Callable[[int], bool]
 """Called before a disk call with its number; True in the process that loses power there."""

@@ -19,15 +19,14 @@ from controller.history.replay import replay
 from controller.history.sealing import CardSealer
 from controller.history.snapshot import Opening
 from controller.rules.engine.state import Phase
-from hw_sim.clock import SECOND
+from hw_sim.clock import MS, SECOND
 from hw_sim.scenario import find, load
 from record.journal import Journal, JournalError, Record
 from record.journal.format import HEADER_BYTES, decode_head
 from record.verify_journal import verify as verify_alone
 from tests.crash.forking import ForkingDisk, Forks
-from tests.crash.table import FOLDER, KEY, CrashTable
-from tests.journal.simdisk import Inode, SimDisk
-from tests.sim.host import TODAY, differences
+from tests.record.journal.simdisk import Inode, SimDisk
+from tests.sim.table import FOLDER, KEY, TODAY, VirtualTable, differences
 
 ROUNDS: Final = (
     "mbs3-plain",
@@ -54,7 +53,7 @@ class Case(NamedTuple):
 @cache
 def calls_of(name: str) -> tuple[str, ...]:
     """The disk calls of the round when nothing happens, in order."""
-    table = CrashTable(load(find(name)))
+    table = VirtualTable(load(find(name)))
     table.play()
     return tuple(table.disk.log)
 
@@ -64,7 +63,7 @@ def numbers_of(name: str, kind: str) -> list[int]:
     return [n for n, call in enumerate(calls_of(name), 1) if call == kind]
 
 
-def played(table: CrashTable) -> list[str]:
+def played(table: VirtualTable) -> list[str]:
     """To the end; what is not as the scenario says."""
     try:
         table.play()
@@ -73,7 +72,7 @@ def played(table: CrashTable) -> list[str]:
     return ended(table)
 
 
-def ended(table: CrashTable) -> list[str]:
+def ended(table: VirtualTable) -> list[str]:
     history = table.writer.core.state.history
     expected = table.scenario.rounds
     problems = [] if len(history) == len(expected) else [f"{len(history)} rounds"]
@@ -95,8 +94,8 @@ class Proof:
     day: bool = False
     """The gaming day is closed after the round, and it happens there."""
 
-    def table(self, name: str, seed: int, disk: SimDisk, cut_at: int = 0) -> CrashTable:
-        return CrashTable(
+    def table(self, name: str, seed: int, disk: SimDisk, cut_at: int = 0) -> VirtualTable:
+        return VirtualTable(
             load(find(name)), cut_at, seed, disk, left_by=self.left_by, goes_on=self.fails
         )
 
@@ -105,7 +104,7 @@ class Proof:
             return day_calls(name)
         return numbers_of(name, self.calls) if self.calls else range(1, len(calls_of(name)) + 1)
 
-    def wrong(self, table: CrashTable, at: Callable[[], int]) -> list[str]:
+    def wrong(self, table: VirtualTable, at: Callable[[], int]) -> list[str]:
         """Play to the end; ``at`` is the call at which it happened, once it has."""
         late: list[int] = []
 
@@ -214,7 +213,7 @@ def _at_the_cut(case: Case) -> SimDisk:
         kept.append(shortened(disk, len(last_segment(disk)[1])))
         return disk.after_kill()
 
-    CrashTable(load(find(case.name)), case.at, case.seed, left_by=keep).play()
+    VirtualTable(load(find(case.name)), case.at, case.seed, left_by=keep).play()
     return kept[0]
 
 
@@ -270,7 +269,7 @@ def truncated_and_played(case: Case, keep: int) -> str:
 def flipped(name: str, copies: int, seed: int) -> tuple[int, int]:
     """One random bit in so many copies of a round's journal: how many the journal refuses to open,
     and how many the auditor's verifier finds."""
-    table = CrashTable(load(find(name)), segment=SMALL)
+    table = VirtualTable(load(find(name)), segment=SMALL)
     table.play()
     random = Random(f"{seed} {name}")
     refused = found = 0
@@ -306,14 +305,25 @@ def _refuses(folder: Path) -> bool:
 
 def day_calls(name: str) -> range:
     """The disk calls from the end of the round to the closed gaming day."""
-    table = CrashTable(load(find(name)))
+    table = VirtualTable(load(find(name)))
     table.play()
+    _announce(table)
     before = table.disk.calls
     _close_the_day(table)
     return range(before + 1, table.disk.calls + 1)
 
 
-def _close_the_day(table: CrashTable) -> None:
+def _announce(table: VirtualTable) -> None:
+    """NSW-14.8: a table with players closes only when its sign has stood long enough."""
+    rules = table.writer.core.state.rules
+    if rules.book.closing_clause:
+        for pause_us in table.director.dealer.menu("72", "2"):
+            table.run_for(pause_us)
+        table.run_for(10 * SECOND + rules.table.notice_ms * MS)
+        assert "closing" in table.writer.core.state.signs
+
+
+def _close_the_day(table: VirtualTable) -> None:
     """The supervisor looks whether it took, as people do, and calls again if it did not."""
     dealer = table.director.dealer
     for _ in range(4):
@@ -324,8 +334,9 @@ def _close_the_day(table: CrashTable) -> None:
             return
 
 
-def _closed_once(table: CrashTable) -> list[str]:
+def _closed_once(table: VirtualTable) -> list[str]:
     """Close the day; what is not as it should be."""
+    _announce(table)
     _close_the_day(table)
     records = list(table.journal.records())
     closes = sum(r.kind == "table-call" for r in records)
@@ -345,7 +356,7 @@ def _closed_once(table: CrashTable) -> list[str]:
 def disk_full(name: str, seed: int) -> str:
     """No room from the deal on: the round ends, no other opens, and with room play goes on."""
     case = Case(name, 0, seed)
-    table = CrashTable(load(find(name)), seed=seed, segment=SMALL)
+    table = VirtualTable(load(find(name)), seed=seed, segment=SMALL)
 
     def released(_: Released) -> None:
         if table.starts and table.writer.core.state.phase in IN_PLAY:
@@ -372,7 +383,7 @@ def disk_full(name: str, seed: int) -> str:
     return case.wrong("; ".join(problems)) if problems else ""
 
 
-def _press(table: CrashTable, key: str, until: Callable[[], Any]) -> None:
+def _press(table: VirtualTable, key: str, until: Callable[[], Any]) -> None:
     """Again and again for some time, whatever else the table asks for being done."""
     dealer = table.director.dealer
     for _ in range(12):

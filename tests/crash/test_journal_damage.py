@@ -15,7 +15,7 @@ from record.journal import Journal, JournalCorrupt, JournalError
 from record.journal.format import HEADER_BYTES, SECTOR, decode_head, encode_record
 from record.journal.reader import JournalReader, verify
 from record.verify_journal import verify as verify_alone
-from tests.journal.making import SEGMENT, copy, make, open_at, segments, snapshot
+from tests.record.journal.making import SEGMENT, copy, make, open_at, segments, snapshot
 
 FLIPS = int(os.environ.get("UNDERFELT_FLIPS", "1000"))
 GROUPS = [[b'{"n":1}', b'{"n":2}'], [b'{"n":3,"x":"%s"}' % (b"a" * 700)], [b'{"n":4}']]

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from record.journal import Journal, JournalError, JournalFailed
-from tests.journal.simdisk import PowerCut, SimDisk
+from tests.record.journal.simdisk import PowerCut, SimDisk
 
 FOLDER = Path("journal")
 SEGMENT = 4096

@@ -32,7 +32,7 @@ from record.journal import Journal, JournalError, Record
 from record.verify_journal import verify as verify_alone
 from tests.crash.loop import make_image, mounted, need, run
 from tests.e2e.keeper import Sitting
-from tests.sim.host import TEXTS
+from tests.sim.table import TEXTS
 
 SCENARIO: Final = "mega-plain"
 SEED: Final = 1904

@@ -26,8 +26,8 @@ from tests.crash.proofs import (
     truncated,
     truncated_and_played,
 )
-from tests.crash.table import CrashTable
-from tests.journal.simdisk import SimDisk
+from tests.record.journal.simdisk import SimDisk
+from tests.sim.table import VirtualTable
 
 SEED = 20261116
 CALLS = 200
@@ -55,8 +55,11 @@ def test_people_do_again_what_the_dead_computer_did_not_take(call: int) -> None:
     assert happens(POWER, Case("mega-plain", call, 1)) == ""
 
 
-def test_a_gaming_day_that_is_closed_while_the_power_goes() -> None:
-    name = "pp6-plain"
+@pytest.mark.parametrize(
+    "name", ["pp6-plain", pytest.param("nsw-shuffler-plain", marks=pytest.mark.slow)]
+)
+def test_a_gaming_day_that_is_closed_while_the_power_goes(name: str) -> None:
+    """Without the sign of the Act; with it, twenty minutes of virtual time before each cut."""
     calls = day_calls(name)
     assert len(calls) > 4
     cuts = Random(SEED).sample(calls, 3)
@@ -87,7 +90,7 @@ def test_a_round_ends_on_a_full_disk_and_no_other_opens_until_there_is_room() ->
 
 
 def test_a_failing_sync_stops_the_table_and_nothing_leaves_it_afterwards() -> None:
-    table = CrashTable(load(find("mbs3-plain")))
+    table = VirtualTable(load(find("mbs3-plain")))
     released: list[int] = []
     table.on_released = lambda _released: released.append(table.disk.calls)
     syncs = [100]

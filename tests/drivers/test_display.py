@@ -12,7 +12,7 @@ from drivers.machines import Reporter
 from drivers.orders import Order, ShowMagicCard, ShowPrompt
 from drivers.readings import Shown
 from tests.drivers.hd44780.lcd import Bench as PromptBench
-from tests.drivers.ht16k33.chip import Bench as CardBench
+from tests.drivers.ht16k33.board import Bench as CardBench
 
 SECOND = 1_000_000
 

@@ -22,9 +22,8 @@ from typing import Any, Final, Self
 
 from hw_sim.scenario import find, load
 from record.journal import Journal, Record
-from record.kit.lines import ask
+from record.kit.lines import TIMEOUT_S, ask
 from tests.e2e.table import (
-    LIMIT_S,
     ROOT,
     Played,
     command,
@@ -36,6 +35,7 @@ from tests.e2e.table import (
     unlogged,
     wait_for,
 )
+from tests.patience import PATIENCE_S
 
 LOOK_S: Final = 0.05
 FED_S: Final = 15
@@ -157,7 +157,7 @@ class Keeper:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(60)
+                self.process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 self.process.kill()
         if self.process is not None:
@@ -222,17 +222,17 @@ class Sitting:
 
     # --- looking -------------------------------------------------------------------------------
 
-    def status(self) -> dict[str, Any]:
+    def status(self, wait_s: float = TIMEOUT_S) -> dict[str, Any]:
         """Empty while nobody answers, or before the first group is on disk."""
         try:
-            found = ask(self.run / "service.sock", {"verb": "status"})
+            found = ask(self.run / "service.sock", {"verb": "status"}, wait_s)
         except (OSError, ValueError):
             return {}
         return found if "phase" in found else {}
 
     def until(self, seen: Callable[[], Any], what: str) -> Any:
         """Look until it is so; only a hang ends this."""
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while not (found := seen()):
             self.keeper.look()
             gone = self.sim.poll() is not None
@@ -255,7 +255,7 @@ class Sitting:
         request = urllib.request.Request(
             f"{address}{path}", body, {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return dict(json.load(answer))
 
     def prompt(self) -> list[str]:
@@ -265,7 +265,7 @@ class Sitting:
 
     def finish(self) -> Played:
         """Let the people play to the end, stop the daemon and read what is left."""
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while self.sim.poll() is None and time.monotonic() < deadline:
             self.keeper.look()
             time.sleep(LOOK_S)

@@ -11,17 +11,16 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from controller.config.keys import key_line
 from controller.registers.keys import make_keys
 from controller.registers.kinds import CHIPS
 from hw_sim.scenario import Scenario, cents, find, load
-from tests.sim.host import METER, differences
+from tests.patience import PATIENCE_S
+from tests.sim.table import METER, differences
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S: Final = 400
-"""Only so that a hang ends; nothing is measured."""
 
 
 def command(*arguments: str, shim: str = "") -> list[str]:
@@ -33,10 +32,11 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "COVERAGE_PROCESS_START": ""}
 
 
-def underfelt(*arguments: str) -> subprocess.CompletedProcess[str]:
+def underfelt(*arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    """``given`` is what is typed into it."""
     return subprocess.run(
         command(*arguments), cwd=ROOT, env=environment(), text=True, capture_output=True,
-        check=False, timeout=LIMIT_S,
+        check=False, timeout=PATIENCE_S, input=given,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def configure(run: Path, game: str, settings: dict[str, Any]) -> Path:
 
 
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + LIMIT_S
+    deadline = time.monotonic() + PATIENCE_S
     while not path.exists():
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
@@ -116,9 +116,9 @@ def play(name: str, run: Path) -> Played:
         wait_for(run / "control", sim)
         config = configure(run, scenario.game, scenario.settings)
         table = start(*table_arguments(scenario, config))
-        out, err = sim.communicate(timeout=LIMIT_S)
+        out, err = sim.communicate(timeout=PATIENCE_S)
         table.send_signal(signal.SIGTERM)
-        ended = (*table.communicate(timeout=60),)
+        ended = (*table.communicate(timeout=PATIENCE_S),)
     finally:
         for process in (sim, table):
             if process is not None and process.poll() is None:

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.history.identity import PACKAGES
+from controller.identity import PACKAGES
 from record.journal import Record
 from tests.e2e.keeper import Keeper, Sitting, bodies
-from tests.e2e.table import LIMIT_S, ROOT, Played, underfelt
+from tests.e2e.table import ROOT, Played, underfelt
+from tests.patience import PATIENCE_S
 
 IDLE, BETTING, DEALING, PAYING = "between rounds", "bets are open", "dealing", "settlement"
 IN_PLAY: Final = (DEALING, "first decision", "second decision", "players act")
@@ -164,7 +165,7 @@ def exhausted(run: Path) -> Sat:
         before = resource.prlimit(first, resource.RLIMIT_NOFILE)
         free = min(set(range(before[0])) - {int(n) for n in os.listdir(f"/proc/{first}/fd")})
         resource.prlimit(first, resource.RLIMIT_NOFILE, (free, before[1]))
-        unanswered = sitting.status() == {}
+        unanswered = sitting.status(wait_s=1.0) == {}  # people play on: the round must not end
         resource.prlimit(first, resource.RLIMIT_NOFILE, before)
         sitting.until(sitting.status, "answering again")
         sitting.until_phase(*IN_PLAY)
@@ -185,7 +186,7 @@ SITTINGS: Final[tuple[Callable[[Path], Sat], ...]] = (
 
 def of(sittings: Sittings, one: Callable[[Path], Sat]) -> Sat:
     """What it left; the round ended as its scenario states, and the verifier found it sound."""
-    found = sittings[one.__name__].result(2 * LIMIT_S)
+    found = sittings[one.__name__].result(2 * PATIENCE_S)
     assert found.played.problems == []
     assert found.played.rounds
     return found

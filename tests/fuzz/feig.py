@@ -113,7 +113,7 @@ def case(rng: Random, tally: Tally) -> None:
     if not frames or _fields(frames[-1]) != after[1:]:
         raise Broken(f"the valid frame after it was lost: {_told(data, silence, after)}")
     last = frames.pop()
-    if silence > GAP_US and not ((last.alone or stretched) and line.out[-1] is last):
+    if silence > GAP_US and not ((last.isolated or stretched) and line.out[-1] is last):
         raise Broken(f"the valid frame did not come alone: {_told(data, silence, after)}")
     _count(frames, (sent[1:], other[1:]), name, tally)
 
@@ -122,7 +122,7 @@ def _count(frames: list[Frame], legal: tuple[object, object], name: str, tally: 
     foreign = [frame for frame in frames if _fields(frame) not in legal]
     if foreign:
         tally[name, ACCEPTED] += 1
-        tally[name, ALONE] += any(frame.alone for frame in foreign)
+        tally[name, ALONE] += any(frame.isolated for frame in foreign)
     else:
         tally[name, "intact" if frames else "refused"] += 1
     for frame in frames:
@@ -143,7 +143,7 @@ def noise_case(rng: Random, tally: Tally) -> None:
     tally[name, FRAMES] += 1
     frames = [item for item in decoder.quiet(1_005_000) if isinstance(item, Frame)]
     tally[name, ACCEPTED if frames else "refused"] += 1
-    tally[name, ALONE] += any(frame.alone for frame in frames)
+    tally[name, ALONE] += any(frame.isolated for frame in frames)
 
 
 def _fields(frame: Frame) -> tuple[int, int, bytes, bool]:

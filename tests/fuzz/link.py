@@ -82,7 +82,7 @@ def case(rng: Random, tally: Tally) -> None:
     name, mutator = CHOICE[int(rng.random() * len(CHOICE))]
     frame = mutator(rng, rng.choice(SENT), rng.choice(SENT))
     tally[name, FRAMES] += 1
-    for reader in (codec.from_table, codec.from_server, codec.from_meters):
+    for reader in (codec.from_table, codec.from_server, codec.from_meters, codec.from_hits):
         try:
             message = reader(frame)
         except codec.WireError as error:

@@ -1,7 +1,7 @@
 """Register blocks of the expanders (docs/protocols/mcp23017.md section 4) and what follows of one.
 
 A block has no checksum: it is believed if every register that must be known is as it must be. What
-can pass is a change in the pins of an input chip and in the registers that nobody looks at; and one
+can pass is a change in the pins of an input board and in registers that nobody looks at; and one
 such block alone must not become a key, a switch or a credit.
 """
 
@@ -13,8 +13,11 @@ from typing import Final
 
 from drivers.base import Fault, StateReported
 from drivers.machines import BoardDriver
-from drivers.mcp23017 import KEYS_1, KeysDriver, codec, credit_boards
-from tests.drivers.mcp23017.model import Chip
+from drivers.mcp23017 import codec
+from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver
+from drivers.mcp23017.handshakes import CreditHandshakes
+from drivers.mcp23017.keys import KEYS_1, KeysDriver
+from tests.drivers.mcp23017.model import Board
 from tests.fuzz import mutate
 from tests.fuzz.tally import FRAMES, Bound, Broken, Tally, Target
 
@@ -105,20 +108,26 @@ def search_case(rng: Random, tally: Tally) -> None:
         tally[name, FORBIDDEN] += 1
 
 
-def _play(parts: list[tuple[BoardDriver, Chip]], now: int, until: int, said: list[object]) -> int:
+def _play(parts: list[tuple[BoardDriver, Board]], now: int, until: int, said: list[object]) -> int:
     while True:
-        driver, chip = min(parts, key=lambda part: part[0].wake_us)
+        driver, board = min(parts, key=lambda part: part[0].wake_us)
         now = max(now + 500, driver.wake_us)
         if now > until:
             return until
-        said += driver.finish(chip.run(driver.plan(now)), now)
+        said += driver.finish(board.run(driver.plan(now)), now)
 
 
 def one_block_case(rng: Random, tally: Tally) -> None:
     """Exactly one block of a table at rest is spoiled, at any moment after the start."""
     keys = KeysDriver("keys-1", 0x20, KEYS_1)
-    sensors, acceptors = credit_boards(("sensors", 0x22), ("acceptors", 0x23))
-    parts: list[tuple[BoardDriver, Chip]] = [(keys, Chip()), (sensors, Chip()), (acceptors, Chip())]
+    handshakes = CreditHandshakes("acceptors")
+    sensors = SensorsDriver("sensors", 0x22, handshakes)
+    acceptors = AcceptorsDriver("acceptors", 0x23, handshakes)
+    parts: list[tuple[BoardDriver, Board]] = [
+        (keys, Board()),
+        (sensors, Board()),
+        (acceptors, Board()),
+    ]
     down = 1 << rng.randrange(7) if rng.random() < 0.3 else 0
     parts[0][1].low = down
     parts[1][1].low = rng.getrandbits(7)  # progressive sensors as they are; no credit line
@@ -160,7 +169,7 @@ TARGET: Final = Target(
     (Bound("a block that differs where the page looks", FORBIDDEN, None),),
     notes=(
         "*passed*: the block differs from the one sent only in INTF, INTCAP (0E to 11) or, "
-        "on an input chip, in its pins (12, 13), or not at all."
+        "on an input board, in its pins (12, 13), or not at all."
     ),
 )
 SEARCH: Final = Target(
@@ -179,6 +188,6 @@ ONE_BLOCK: Final = Target(
     one_in=100,
     notes=(
         "Pins at rest, one spoiled block: no key, no switch, no credit may come of it. "
-        "*states*: changes of a chip's state, which are allowed."
+        "*states*: changes of a board's state, which are allowed."
     ),
 )

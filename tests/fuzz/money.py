@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from random import Random
 from typing import Final
 
-from drivers.base import DeviceState, StateReported, Write
+from drivers.base import DeviceState, Reopen, StateReported, Write
 from drivers.chips.field import ChipField
 from drivers.feig.driver import FeigReader
+from drivers.machines import LineAction
 from drivers.orders import SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, SpotSettled, SweepAgreed, TagOnTwoSpots, Uid
 from tests.fuzz import mutate, wire
@@ -84,10 +85,11 @@ class Table:
             self._do(self.driver.advance(self.now))
             self._tell(self.field.advance(self.now))
 
-    def _do(self, actions: Sequence[object]) -> None:
+    def _do(self, actions: Sequence[LineAction]) -> None:
         for action in actions:
-            if isinstance(action, Write):
-                self._answer(action.data)
+            if isinstance(action, Write | Reopen):
+                if isinstance(action, Write):
+                    self._answer(action.data)
                 continue
             if isinstance(action, StateReported) and action.state is DeviceState.LOCKED:
                 self.locked = True

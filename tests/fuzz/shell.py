@@ -19,9 +19,9 @@ from controller.shell.parse import complete, find
 from controller.shell.render.render import refused, rendered
 from controller.shell.session import BUNDLE
 from controller.shell.verbs import VERBS
+from tests.controller.shell.inside import UIDS, Inside, inside
 from tests.fuzz import mutate
 from tests.fuzz.tally import FRAMES, Broken, Tally, Target
-from tests.shell.inside import UIDS, Inside, inside
 
 CHOICE: Final = [*mutate.GUARDED.items(), *mutate.OTHERS.items()]
 PEOPLE: Final = tuple(UIDS)

@@ -12,7 +12,7 @@ from struct import pack, unpack
 from typing import Final
 
 from drivers.base import Write
-from drivers.cards.shoe import ShoeDriver
+from drivers.cards.devices import ShoeDriver
 from drivers.orders import AcknowledgeReading
 from drivers.readings import CardEvent, CardRead
 from tests.fuzz import mutate, wire

@@ -50,11 +50,11 @@ def test_a_decoder_that_looks_at_no_crc_is_found(monkeypatch: pytest.MonkeyPatch
     assert any("alone" in it for it in failures({"feig": run_cases("feig", SEED, 0, 400)}))
 
 
-def _frame_without_crc(data: bytes, start: int, end: int, *, alone: bool) -> feig_codec.Frame:
+def _frame_without_crc(data: bytes, start: int, end: int, *, isolated: bool) -> feig_codec.Frame:
     advanced = data[start] == feig_codec.STX
     head = start + (3 if advanced else 1)
     body = data[head + 2 : end - 2]
-    return feig_codec.Frame(data[head], data[head + 1], body, advanced, alone)
+    return feig_codec.Frame(data[head], data[head + 1], body, advanced, isolated)
 
 
 def test_a_decoder_that_forgets_pauses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

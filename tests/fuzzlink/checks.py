@@ -13,16 +13,16 @@ from link.ledger.history import check_history
 from link.ledger.level import WAGERS
 from link.reports.day import day_report
 from link.reports.days import GamingDays
-from link.reports.desk import Desk
 from link.reports.export import report_csv, report_json
 from link.reports.hits import hits_report
 from link.reports.model import Report
 from link.reports.page import report_html
+from link.reports.past import ReportInputs
 from link.reports.pool import pool_report
 from link.reports.table import fold_tables, table_report
 from link.reports.text import report_text
 from link.rows import EventRow
-from link.store.base import SqlStore
+from link.store.base import Store
 from record.link.codec import body_of
 from record.link.events import Contributed, Reversed
 from tests.fuzzlink.world import START_MS, World
@@ -37,12 +37,14 @@ def check(world: World) -> dict[str, int]:
     store = world.reopen()
     try:
         store.check()
+        store.check_sums()
         history = history_of(store)
         check_history(history, world.sealer)
         check_history(history)
         _acknowledged(world, history.events)
         _readable(history.events)
         _money(store, history.events)
+        _sums(store)
         _reports(world, store)
         _evidence(store)
         paid = sum(row.state == "paid" for row in history.awards)
@@ -70,7 +72,7 @@ def _readable(events: Sequence[EventRow]) -> None:
             json.loads(text)
 
 
-def _money(store: SqlStore, events: Sequence[EventRow]) -> None:
+def _money(store: Store, events: Sequence[EventRow]) -> None:
     """Wagers that stand, added up again from the bodies alone, against the accounts."""
     skipped = _skipped(events)
     found: Counter[str] = Counter()
@@ -93,6 +95,22 @@ def _money(store: SqlStore, events: Sequence[EventRow]) -> None:
             0,
         )  # fmt: skip
         assert (balance == 0) == (found[level.pool] == 0) or balance < 0
+
+
+def _sums(store: Store) -> None:
+    """Sums by time, all of them together, against the accounts and meters of each level."""
+    units, hits, wins = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[object]()
+    for row in store.sums():
+        key = (row.pool, row.level)
+        units[key] += row.in_units
+        hits[key] += row.hits
+        wins[key] += row.win_units
+    balances = {(b.pool, b.level, b.account): b.units for b in store.load().balances}
+    for level in store.load().levels:
+        key = (level.pool, level.level)
+        assert units[key] == -balances.get((*key, WAGERS), 0)
+        assert hits[key] == level.hits
+        assert wins[key] == 1_000_000 * json.loads(level.state).get("wins_cents", 0)
 
 
 def _skipped(events: Sequence[EventRow]) -> set[tuple[str, int, str]]:
@@ -120,12 +138,12 @@ def _pools(events: Sequence[EventRow]) -> dict[str, str]:
     return found
 
 
-def _reports(world: World, store: SqlStore) -> None:
+def _reports(world: World, store: Store) -> None:
     first, last = DAYS.day_of(START_MS), DAYS.day_of(world.clock.wall_ms)
-    desk = Desk.of(StoreSource(store), DAYS, first, last)
-    reports = [pool_report(desk), hits_report(desk), day_report(desk, [], 10_000)]
-    reports.append(table_report(desk, None, fold_tables(desk)))
-    reports += [hits_report(desk, row.award) for row in desk.mark.awards[-3:]]
+    inputs = ReportInputs.of(StoreSource(store), DAYS, first, last)
+    reports = [pool_report(inputs), hits_report(inputs), day_report(inputs, [], 10_000)]
+    reports.append(table_report(inputs, None, fold_tables(inputs)))
+    reports += [hits_report(inputs, row.award) for row in inputs.mark.awards[-3:]]
     for report in reports:
         _read(report)
 
@@ -143,7 +161,7 @@ def _read(report: Report) -> None:
     assert wrong == [], wrong
 
 
-def _evidence(store: SqlStore) -> None:
+def _evidence(store: Store) -> None:
     source = StoreSource(store)
     for row in source.mark().awards[-3:]:
         half = server_half(source, row.award)

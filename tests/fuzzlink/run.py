@@ -23,11 +23,13 @@ COLUMNS: Final = ("store", "first seed", "last seed", "histories", "steps", "eve
 HEAD: Final = """# Histories of a hostile floor
 
 `make fuzz-link` plays random histories through gate, floor, ledger and a real store: sound play,
-almost sound play, nonsense, staff orders, control requests, clock, crashes and restarts. Any
-exception, any exit, any input that the loop had to undo, any unreadable report and any difference
-is a failure. After each history the store is checked and every event is replayed with all
-invariants. Every report and the server's half of the last evidence packs are made, and the wagers
-are added up again from the stored bodies.
+almost sound play, nonsense, every staff order, every control request, followers of the feed, clock,
+a store that is away, crashes and restarts. Any exception, any exit, any input that the loop had to
+undo, any fault of the feed, any unreadable report and any difference is a failure. Followers check
+every answer, and in the end they have what the server makes from its store alone. After each
+history the store is checked and every event is replayed with all invariants. Every report and the
+server's half of the last evidence packs are made, and the wagers are added up again from the stored
+bodies.
 
 Each line is one run; the totals add up all of them. One history again:
 `make fuzz-link STORE=sqlite SEED=1 HISTORIES=1`.

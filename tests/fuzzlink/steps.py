@@ -7,20 +7,17 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final
 
-from link.ledger.rounds import OPEN
 from link.ledger.terms import MustHit, Pool
+from record.link.messages import VERSION, VERSIONS
 from tests.fuzz import mutate
-from tests.fuzz.link import VALUES as WIRE_VALUES
+from tests.fuzzlink.followers import Follower, compare, forged
+from tests.fuzzlink.spoiling import TEXTS, spoiled
+from tests.fuzzlink.staff import any_order, asks, decide, journals, watch
 from tests.fuzzlink.world import TABLES, Table, World
 from tests.link.ledger.support import SHARES, mystery, pool, terms
-from tests.link.people import STAFF, request
 
 HANDS: Final = (*SHARES, "full house", "nonsense")
 KINDS: Final = ("envy", "magic card", "lucky player", "four of a kind", "full house")
-NUMBERS: Final = (0, 1, 2, 7, 12, 13, 99, 100, 101, 500, 10**6, 10**13, 10**13 + 1, 2**53 - 1,
-                  2**53, 2**63, -1)  # fmt: skip
-TEXTS: Final = ("", "x", "royal flush", "é" * 40, "a" * 65, "a" * 600, "\0", "\x1b[2J", "\u202e",
-                "\u2028", "{", '"', "<script>", "%s", "../../x")  # fmt: skip
 MUTATORS: Final = [*mutate.OTHERS.values(), *mutate.GUARDED.values()]
 
 
@@ -45,6 +42,7 @@ def pools(rng: Random) -> tuple[Pool, ...]:
     return (
         pool(*levels, name="one", tables=TABLES[:3]),
         pool(terms(), name="two", tables=TABLES[3:]),
+        pool(terms(base_cents=0), name="three", tables=()),
     )
 
 
@@ -119,25 +117,6 @@ def body(table: Table, rng: Random) -> dict[str, Any]:
 BODIES: Final = [contributed] * 6 + [played] * 3 + [claimed] * 2 + [reversed_, withdrawn, wanted]
 
 
-def spoiled(value: Any, rng: Random) -> Any:
-    """The same shape with one value another."""
-    copy = json.loads(json.dumps(value))
-    places: list[tuple[Any, Any]] = []
-
-    def walk(node: Any) -> None:
-        items = node.items() if isinstance(node, dict) else enumerate(node)
-        for key, inner in list(items):
-            places.append((node, key))
-            if isinstance(inner, dict | list):
-                walk(inner)
-
-    walk(copy)
-    if places:
-        node, key = rng.choice(places)
-        node[key] = rng.choice(rng.choice((NUMBERS, TEXTS, WIRE_VALUES)))
-    return copy
-
-
 # --- tables --------------------------------------------------------------------------------------
 
 
@@ -198,7 +177,7 @@ def again(world: World, table: Table, rng: Random) -> None:
 
 
 def greet(world: World, table: Table, rng: Random) -> None:
-    table.version = rng.choice((1, 2, 3, 3, 3))
+    table.version = rng.choice((*VERSIONS, VERSION, VERSION))
     table.connect()
     changes: dict[str, Any] = {}
     if rng.random() < 0.15:
@@ -214,8 +193,16 @@ def new_card(world: World, table: Table, rng: Random) -> None:  # noqa: ARG001
     world.send(table, table.hello())
 
 
+def stands(table: Table, rng: Random) -> dict[str, Any]:
+    """A heartbeat with how the table stands."""
+    troubles = rng.sample(("E-LNK-001", "E-DEV-003", "E-JNL-004"), rng.choice((0, 0, 1, 3)))
+    now = {"phase": rng.choice(("betting", "dealing", "idle")), "round": table.round,
+           "waiting": rng.choice((0, 0, 1, 7)), "troubles": troubles}  # fmt: skip
+    return {"t": "beat", "at_ms": rng.randrange(2**53), "now": now}
+
+
 def other(world: World, table: Table, rng: Random) -> None:
-    kind = rng.randrange(5)
+    kind = rng.randrange(7)
     if kind == 0:
         table.record("checkpoint")
     told: dict[str, Any] = {"t": "checkpoint", "seq": table.seq, "hash": table.head, "at_ms": 1}
@@ -224,6 +211,10 @@ def other(world: World, table: Table, rng: Random) -> None:
             {"t": "beat", "at_ms": rng.randrange(2**53)}, {"t": "beat", "at_ms": 1, "test": True},
             {"t": "bye", "why": "x"},
         ))  # fmt: skip
+    if kind > 3:
+        told = stands(table, rng)
+        if rng.random() < 0.2:
+            told = spoiled(told, rng)
     world.send(table, told)
 
 
@@ -236,111 +227,23 @@ def receipt(world: World, table: Table, rng: Random) -> None:
     world.send(table, {"t": "receipt", "receipt": shown})
 
 
-# --- people, time, the machine -------------------------------------------------------------------
-
-
-def _two(rng: Random) -> tuple[str, ...]:
-    return tuple(rng.sample(sorted(STAFF), rng.choice((1, 2, 2, 2))))
-
-
-def _awards(world: World) -> list[str]:
-    assert world.server.floor is not None
-    held = world.server.floor.ledger.state.awards
-    return [name for name, award in held.items() if award.state in OPEN]
-
-
-def decide(world: World, rng: Random) -> None:
-    awards = _awards(world)
-    if not awards:
-        return
-    award = rng.choice(awards)
-    if rng.random() < 0.3:
-        for what, by in (("verify", "k.lee"), ("approve", "k.lee"), ("approve", "m.ng"),
-                         ("pay", "m.ng")):  # fmt: skip
-            world.order({"what": what, "award": award}, by)
-        return
-    what = rng.choice(("verify", "approve", "pay", "reject"))
-    order = {"what": what, "award": award}
-    if what == "reject":
-        order["why"] = "no"
-    world.order(order, *_two(rng))
-
-
-def journals(world: World, rng: Random) -> None:
-    assert world.server.floor is not None
-    found = list(world.server.floor.ledger.state.journals.values())
-    if not found:
-        return
-    journal = rng.choice(found)
-    name = journal.journal
-    if journal.state == "proposed":
-        for by in ("k.lee", "m.ng"):
-            world.order({"what": "accept", "journal": name}, by)
-    elif journal.state == "halted":
-        order: dict[str, Any] = {"what": "resume", "journal": name, "why": "seen"}
-        if rng.random() < 0.7:
-            order |= {"skip": journal.n + 1, "skip_hash": _hash_of(world, name, journal.n + 1)}
-        world.order(order, "k.lee", "m.ng")
-    elif rng.random() < 0.1:
-        world.order({"what": "retire", "journal": name, "why": "x"}, *_two(rng))
-    for table in world.tables:
-        if table.journal == name:
-            table.halted, table.joined = "", False
-
-
-def _hash_of(world: World, journal: str, n: int) -> str:
-    for table in world.tables:
-        if table.journal == journal and n <= len(table.events):
-            return str(table.events[n - 1]["hash"])
-    return "ab" * 32
-
-
-def any_order(world: World, rng: Random) -> None:
-    level = {"pool": rng.choice(("one", "two")), "level": rng.choice(("main", "mystery"))}
-    to = {"to_pool": rng.choice(("one", "two")), "to_level": "main"}
-    name = rng.choice((*STAFF, "new", "x" * 64))
-    order = rng.choice((
-        {"what": "transfer", **level, **to, "why": "x", "cents": rng.choice((0, 1, 10**13))},
-        {"what": "close", "pool": level["pool"], "why": "x"},
-        {"what": "note", "topic": "x", "text": rng.choice(TEXTS)},
-        {"what": "restore", "why": "x", "journal": rng.choice(world.tables).journal,
-         "head_seq": rng.choice((0, 1, 10**6)), "head_hash": "ab" * 32},
-        {"what": "revoke key", "which": rng.choice(("T9", "nobody")), "why": "x"},
-        {"what": "enrol keys", "keys": [["T9", world.tables[0].public, "table"]]},
-        {"what": "unlock account", "name": name},
-        {"what": "disable account", "name": "a.kim"},
-        {"what": "enable account", "name": name},
-        {"what": "set role", "name": name, "role": rng.choice(("manager", "nobody"))},
-        request("add account", "new", "another password of mine", role="cashier"),
-        {"what": rng.choice(TEXTS)},
-    ))  # fmt: skip
-    if rng.random() < 0.3:
-        order = spoiled(order, rng)
-    world.order(order, *_two(rng))
-
-
-VERBS: Final = ("status", "meters", "tables", "pools", "keys", "accounts", "journals", "alarms",
-                "awards", "rows", "rows", "order", "backup")  # fmt: skip
-
-
-def asks(world: World, rng: Random) -> None:
-    ask: dict[str, Any] = {"verb": rng.choice(VERBS)}
-    if ask["verb"] == "rows":
-        ask["kind"] = rng.choice(("mark", "events", "entries", "alarms"))
-    if ask["verb"] == "backup":
-        ask["path"] = rng.choice(("/", "/nowhere/x", "/dev/null/x", "x"))
-    for _ in range(rng.choice((0, 1, 2))):
-        ask[rng.choice(("after", "before", "most", "from_ms", "journal", "kind", "by", "path"))] = (
-            rng.choice(rng.choice((NUMBERS, TEXTS, WIRE_VALUES)))
-        )
-    if str(ask.get("path", "")).startswith("/tmp"):
-        del ask["path"]
-    world.ask(ask)
+# --- time, the machine ----------------------------------------------------------------------------
 
 
 def time(world: World, rng: Random) -> None:
-    world.clock.go(rng.choice((1, 5, 20, 1_000, 4_000, 40_000, 3_600_000)))
+    world.clock.go(rng.choice((1, 5, 20, 150, 1_000, 1_000, 4_000, 40_000, 3_600_000)))
     world.turn()
+
+
+def follow(world: World, rng: Random) -> None:
+    """Somebody who follows, stops for a while, or begins again with nothing."""
+    place = rng.randrange(len(world.followers))
+    chance = rng.random()
+    if chance < 0.05:
+        world.followers[place] = Follower()
+    elif chance < 0.1:
+        forged(world, world.followers[place])
+    world.followers[place].read(world)
 
 
 def crash(world: World, rng: Random) -> None:
@@ -354,10 +257,16 @@ def crash(world: World, rng: Random) -> None:
 
 
 OF_TABLES: Final[Sequence[Callable[[World, Table, Random], None]]] = (
-    [say] * 24 + [again] * 2 + [almost, greet, other, receipt, nonsense]
+    [say] * 24 + [again] * 2 + [almost, greet, other, other, receipt, nonsense]
 )
 OF_OTHERS: Final[Sequence[Callable[[World, Random], None]]] = (
-    [decide] * 4 + [journals] * 8 + [any_order, asks, asks, time, time]
+    [decide] * 4
+    + [journals] * 8
+    + [any_order] * 3
+    + [asks] * 2
+    + [time] * 3
+    + [follow] * 4
+    + [watch]
 )
 
 
@@ -366,7 +275,11 @@ def step(world: World, rng: Random) -> None:
     chance = rng.random()
     if chance < 0.012:
         crash(world, rng)
-    elif chance < 0.017:
+    elif chance < 0.015:
+        world.lose()
+    elif chance < 0.018:
+        compare(world)
+    elif chance < 0.023:
         new_card(world, rng.choice(world.tables), rng)
     elif chance < 0.25:
         rng.choice(OF_OTHERS)(world, rng)

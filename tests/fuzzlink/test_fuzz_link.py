@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, get_args
 
 import pytest
 
 from link.ledger import fixed
+from link.server.staff_orders import StaffOrder
 from tests.fuzzlink.history import STORES, places, play
 from tests.fuzzlink.run import main, rows_of, write
+from tests.fuzzlink.staff import ORDERS, any_order
+from tests.fuzzlink.steps import pools, step
+from tests.fuzzlink.world import World
 
 
 @pytest.mark.parametrize(("store", "histories"), [("sqlite", 6), ("postgresql", 2)])
@@ -22,6 +28,25 @@ def test_a_share_of_the_histories(store: str, histories: int, tmp_path: Path) ->
 def test_a_history_is_the_same_again(tmp_path: Path) -> None:
     with places("sqlite", tmp_path) as new:
         assert play(7, new(), 150) == play(7, new(), 150)
+
+
+def test_every_order_of_people_is_given() -> None:
+    assert {kind.__struct_config__.tag for kind in get_args(StaffOrder)} == {*ORDERS}
+
+
+def test_orders_are_carried_out_and_not_only_refused(tmp_path: Path) -> None:
+    found = Counter[str]()
+    with places("sqlite", tmp_path) as new:
+        for seed in range(3):
+            rng = Random(seed)
+            world = World(new(), pools(rng), rng)
+            for _ in range(400):
+                step(world, rng)
+                for _ in range(4):
+                    any_order(world, rng)
+            world.store.close()
+            found += world.done
+    assert {*ORDERS} - {*found} == set()
 
 
 def test_a_defect_in_the_ledger_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """A link server without sockets, over a real store: what its loop does, step by step, by one seed.
 
-Everything else is the server's own: gate, floor, ledger, office, service, keeper, store. Only the
-doors are queues, so that a history is the same whenever it is run again.
+Everything else is the server's own. Only the network is queues, so that a history is the same
+whenever it is run again.
 """
 
 from __future__ import annotations
@@ -9,120 +9,52 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections import deque
+import os
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, Final
 
-import zmq
+import msgspec
 
-from link import registry
-from link.ledger.ledger import Ledger
+from link.config import LinkConfig, ServerOptions
 from link.ledger.terms import Pool
-from link.registry import Stamp, Wanted
-from link.server.bridge import Answer, Bridge, Request
-from link.server.control import Control
+from link.registry import Wanted
+from link.rows import Group
+from link.server.compose import compose
 from link.server.floor import Floor
-from link.server.keeper import Keeper
 from link.server.log import Log
-from link.server.means import Means, ServerPlan
-from link.server.orders import read_order
-from link.server.requests import Asked, StaffOrder
-from link.server.server import Server
-from link.server.sessions import Peer
-from link.store.base import SqlStore
+from link.server.requests import GiveOrder
+from link.server.staff_orders import read_order
+from link.store.base import Store
+from link.store.errors import Failed
 from record.kit.outside import INT64, NotStrict, read_json
 from record.link.keys import encode_z85
+from record.link.messages import VERSION
+from tests.fuzzlink.followers import Follower, WatchedFeed
 from tests.link.ledger.support import Sealed
-from tests.link.people import PASSWORD, made, settle
+from tests.link.people import PASSWORD, founded, made
+from tests.link.queues import Queues, TurningBridge
 
 TABLES: Final = ("T1", "T2", "T3", "T4")
 START_MS: Final = 1_773_100_000_000
+LEASE_MS: Final = 3_600_000
 SECRET: Final = b"s" * 32
-
-
-class Frame:
-    more = False
-
-    def __init__(self, data: bytes, user: str) -> None:
-        self.bytes, self._user = data, user
-
-    def get(self, _name: str) -> str:
-        return self._user
-
-
-class Line:
-    """A door that is a queue: routing id first, then the frame, as ZeroMQ gives them."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[tuple[bytes, str, bytes]] = deque()
-
-    def recv(self, _flags: int = 0, copy: bool = True) -> Any:
-        if not self.waiting:
-            raise zmq.Again
-        peer, user, data = self.waiting[0]
-        if copy:
-            return peer
-        self.waiting.popleft()
-        return Frame(data, user)
-
-
-class Doors:
-    def __init__(self) -> None:
-        self.zap = object()
-        self.line = Line()
-        self.tables, self.signs, self.bound = [self.line], [None], [("tables", "")]
-
-    def secrets(self) -> list[bytes]:
-        return [SECRET]
-
-    def open(self) -> None:
-        """Always."""
-
-    def close(self, linger_ms: int = 0) -> None:
-        """Nothing to close."""
-
-    def poll(self, _wait_ms: int) -> list[tuple[Line, int]]:
-        return [(self.line, 1)] if self.line.waiting else []
-
-
-class Loop(Server):
-    """Says what it would send to ``said``."""
-
-    def __init__(self, plan: ServerPlan, means: Means) -> None:
-        super().__init__(plan, means)
-        self.said: list[tuple[bytes, bytes]] = []
-
-    def _listen(self) -> None:
-        self._poller = self._doors  # type: ignore[assignment]
-
-    def _send(self, floor: Floor | None, peer: Peer, data: bytes) -> None:  # noqa: ARG002
-        self.said.append((peer[1], data))
-
-
-class Turned(Bridge):
-    """Whoever asks takes the loop's turns himself."""
-
-    server: Loop
-
-    def ask(self, asked: Asked, timeout_s: float = 0) -> Answer:
-        request = Request(asked)
-        self._waiting.append(request)
-        for _ in range(50):
-            self.server.turn(0)
-            if request.done.done():
-                return request.done.result()
-        raise AssertionError(f"{asked} was never answered; {timeout_s}")
+OTHER: Final = "another password of mine"
+FEED_FAILED: Final = "<3>feed: "
 
 
 class Clock:
     def __init__(self) -> None:
         self.wall_ms, self.ticks_ms = START_MS, 1_000_000
+        self.slow_ms = 0
+        """So long everything takes that looks at the time."""
 
     def now_ms(self) -> int:
         return self.wall_ms
 
     def mono_ms(self) -> int:
+        self.go(self.slow_ms)
         return self.ticks_ms
 
     def go(self, ms: int) -> None:
@@ -139,7 +71,7 @@ class Table:
         self.rng = rng
         self.connections = 0
         self.peer = b""
-        self.version = 3
+        self.version = VERSION
         self.receipt: list[Any] | None = None
         self.acked: dict[str, int] = {}
         """Journal to what was acknowledged last."""
@@ -207,9 +139,7 @@ class Table:
 class World:
     """Stores are opened by ``reopen``; a crash leaves nothing but what is in them."""
 
-    def __init__(
-        self, reopen: Callable[[], SqlStore], pools: tuple[Pool, ...], rng: Random
-    ) -> None:
+    def __init__(self, reopen: Callable[[], Store], pools: tuple[Pool, ...], rng: Random) -> None:
         self.reopen, self.pools, self.rng = reopen, pools, rng
         self.clock = Clock()
         self.sealer = Sealed()
@@ -217,6 +147,15 @@ class World:
         self.steps = self.starts = 0
         self.undone = 0
         self.log = io.StringIO()
+        self._read = 0
+        """Of the log."""
+        self.passwords: dict[str, str] = {}
+        self.done: Counter[str] = Counter()
+        """Orders that were carried out."""
+        self.followers = [Follower(), Follower()]
+        self.longest = rng.choice((3, 20, 500))
+        """Of the feed's log."""
+        self.clock.slow_ms = rng.choice((0, 0, 7))
         self._set_up()
         self.start()
 
@@ -225,17 +164,8 @@ class World:
 
     def _set_up(self) -> None:
         store = self.reopen()
-        store.migrate(at_ms=1)
-        epoch = store.lead("test", 1_000)
-        assert epoch is not None
-        ledger = Ledger((), store.load())
-        people = settle(ledger)
-        group = ledger.group(epoch)
-        wanted = [Wanted(table.public, table.name, "table") for table in self.tables]
-        group.keys = {row.public: row for row in registry.enrol({}, wanted, Stamp("test", 1))}
-        group.accounts = people
-        store.commit(group)
-        store.resign(epoch)
+        keys = [Wanted(table.public, table.name, "table") for table in self.tables]
+        founded(store, keys, acknowledged=self.rng.random() < 0.5)
         store.close()
 
     # --- the server ------------------------------------------------------------------------------
@@ -243,26 +173,53 @@ class World:
     def start(self) -> None:
         self.starts += 1
         self.store = self.reopen()
-        self.doors = Doors()
-        bridge = Turned()
-        means = Means(
-            store=self.store,
-            # The same holder: it need not wait for the lease of the one that crashed.
-            keeper=Keeper(self.store, "fuzz", 3_600_000, pause=lambda _s: None),
-            doors=self.doors,  # type: ignore[arg-type]
-            bridge=bridge,
+        self.network, self.bridge = Queues(SECRET), TurningBridge()
+        self.feed = WatchedFeed(lambda: self.clock.ticks_ms / 1_000, self.longest)
+        self.bridge.feed = self.feed
+        link = compose(
+            LinkConfig(server=ServerOptions(name="link-1", lease_ms=LEASE_MS), pools=self.pools),
+            self.store,
+            self.clock,
+            self.chance,
+            self.network,
             log=Log(self.log),
-            clock=self.clock,
             sealer=self.sealer,
-            chance=self.chance,
+            bridge=self.bridge,
+            holder="fuzz",  # the same: it need not wait for the lease of the one that crashed
+            pause=lambda _s: None,
         )
-        self.server = bridge.server = Loop(ServerPlan(name="link-1", pools=self.pools), means)
-        self.bridge = bridge
-        self.control = Control(__file__, bridge, means.log)  # type: ignore[arg-type]
+        self.control = link.control
+        self.server = self.bridge.server = link.server
         self.server.open()
         for _ in range(3):
             self.turn()
+        assert self.floor.epoch
+        assert self.server.office.chain.findings == []
+
+    @property
+    def floor(self) -> Floor:
         assert self.server.floor is not None, self.log.getvalue()[-2_000:]
+        return self.server.floor
+
+    def lose(self) -> None:
+        """The store is away for a moment: it leads no longer, and then again."""
+        commit, floor = self.store.commit, self.server.floor
+
+        def away(group: Group) -> None:  # noqa: ARG001
+            raise Failed(self.store.place, "planted: it is away")
+
+        self.store.commit = away  # type: ignore[method-assign]
+        for _ in range(3):
+            if self.server.floor is floor:
+                self.floor.ledger.alarm("E-STO-009", "", "planted", self.clock.wall_ms)
+                self.turn()
+        self.store.commit = commit  # type: ignore[method-assign]
+        assert self.server.floor is None
+        for follower in self.followers:
+            follower.read(self)
+        self.clock.go(LEASE_MS)
+        self.turn()
+        assert self.floor.epoch
 
     def crash(self) -> None:
         """Nothing is said and nothing is finished."""
@@ -277,26 +234,43 @@ class World:
         self.server.turn(0)
         undone = self.server.counts["undone"]
         assert undone == 0, f"the loop had to undo an input: {self.log.getvalue()[-1_500:]}"
+        self._listen()
         peers = {table.peer: table for table in self.tables}
-        said, self.server.said = self.server.said, []
+        said, self.network.sent = self.network.sent, []
         for peer, data in said:
             if peer in peers:
                 peers[peer].take(data)
+
+    def _listen(self) -> None:
+        """What goes wrong with the feed alone is a line of the log and nothing else."""
+        self.log.seek(self._read)
+        said = self.log.read()
+        self._read = self.log.tell()
+        assert not said.startswith(FEED_FAILED), said
+        assert f"\n{FEED_FAILED}" not in said, said
 
     def send(self, table: Table, message: Any) -> None:
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
         if b"hello" in data and table.journal.encode() not in data:
             table.astray = True
-        self.doors.line.waiting.append((table.peer, table.public, data))
+        self.network.waiting.append((table.peer, table.public, data))
 
     # --- people ----------------------------------------------------------------------------------
 
     def ask(self, request: Mapping[str, Any] | bytes) -> Mapping[str, Any]:
-        line = request if isinstance(request, bytes) else json.dumps(request).encode()
-        answer = self.control.answer(line, 0)
-        assert answer.get("error") != "E-SVC-008", f"{line[:300]!r}: {self.log.getvalue()[-1500:]}"
+        answer = self.answer(request)
         self.turn()
         return answer
+
+    def answer(self, request: Mapping[str, Any] | bytes) -> Mapping[str, Any]:
+        line = request if isinstance(request, bytes) else json.dumps(request).encode()
+        answer = self.control.answer(line, os.geteuid())
+        assert answer.get("error") != "E-SVC-008", f"{line[:300]!r}: {self.log.getvalue()[-1500:]}"
+        self._listen()
+        return answer
+
+    def password_of(self, name: str) -> str:
+        return self.passwords.get(name, PASSWORD)
 
     def order(self, order: Mapping[str, Any], *people: str) -> Mapping[str, Any]:
         """As the control socket does after the passwords were proved."""
@@ -305,8 +279,17 @@ class World:
             wanted = read_order(given)
         except (NotStrict, ValueError) as error:
             return {"error": "E-ACT-007", "text": str(error)}
-        signers = tuple((name, made(PASSWORD)[1]) for name in people)
-        answer = self.bridge.ask(StaffOrder(wanted, signers, 0))
+        signers = tuple((name, made(self.password_of(name))[1]) for name in people)
+        answer: dict[str, Any] = msgspec.to_builtins(self.bridge.ask(GiveOrder(wanted, signers, 0)))
         assert answer.get("error") != "E-SVC-008", f"{order}: {self.log.getvalue()[-1_500:]}"
         self.turn()
+        if "ok" in answer:
+            self.done[str(order["what"])] += 1
+            self._learn(order)
         return answer
+
+    def _learn(self, order: Mapping[str, Any]) -> None:
+        """Whose password is another one now."""
+        if "proof" in order:
+            words = {made(word)[0].key: word for word in (PASSWORD, OTHER)}
+            self.passwords[order["name"]] = words[order["key"]]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from controller.daemon.service import Peer
 from controller.rules.engine.state import Phase
-from tests.shell.inside import Inside, inside
+from tests.controller.shell.inside import Inside, inside
 
 MOMENTS: Final = {"first decision": Phase.DECISION_1, "between rounds": None}
 OLGA, TOM, SUE, EVE = 1, 2, 3, 4

@@ -19,18 +19,18 @@ from typing import Any, Final
 
 from controller.commands import journal as journal_command
 from controller.registers.chips import bank
-from controller.registers.chips.history import Stamp
+from controller.registers.chips.history import ChipStamp
 from controller.registers.chips.register import ChipRegister
 from record.journal.reader import JournalReader
 from record.verify_evidence import verify
-from tests.chips.vector import KEY as CHIPS_KEY
-from tests.evidence.house import random_house
+from tests.controller.evidence.house import random_house
+from tests.controller.registers.chips.vector import KEY as CHIPS_KEY
+from tests.controller.registers.staff import house as staff_house
+from tests.controller.shell.inside import inside
 from tests.golden import desks, script, tables
 from tests.golden.files import HERE, pack
 from tests.golden.server import link_at
 from tests.golden.tables import Kept, fixed_chance, of_folder
-from tests.shell.inside import inside
-from tests.staff import house as staff_house
 
 BATCH: Final = (
     "uid,value,class,series\n"
@@ -129,11 +129,11 @@ def make_desks(target: Path) -> None:
 
 def make_registers(target: Path, work: Path) -> None:
     chips, staff = work / "house.chips", work / "house.staff"
-    stamp = Stamp("k.lee", "delivery note 1", 1_762_161_300)
+    stamp = ChipStamp("k.lee", "delivery note 1", 1_762_161_300)
     batch = bank.Batch("one.csv", BATCH.encode())
     bank.import_batch(chips, batch, CHIPS_KEY, stamp, new_house="SYD-1")
     gone = [bytes.fromhex("E004010000000004")]
-    bank.mark(chips, gone, "stolen", CHIPS_KEY, Stamp("m.ng", "cage report", 1_762_200_000))
+    bank.mark(chips, gone, "stolen", CHIPS_KEY, ChipStamp("m.ng", "cage report", 1_762_200_000))
     staff_house.write_anew(staff)
     opened = ChipRegister.open(chips, CHIPS_KEY.public, 0)
     told = {

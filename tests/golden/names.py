@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 import msgspec
 
 from controller.config import options
-from controller.deckwatch.state import State as DeckWatch
+from controller.deckwatch.state import WatchState as DeckWatch
 from controller.history import codec as typed
 from controller.history import entries, snapshot
 from controller.history.gamingday.sheet import Day
@@ -34,8 +34,8 @@ from link.ledger import level
 from link.ledger.orders import Given
 from link.ledger.terms import Pool
 from link.server import requests
-from link.server.orders import PersonOrder
-from record.link.messages import FromServer, FromTable, Meters
+from link.server.staff_orders import StaffOrder
+from record.link.messages import FromServer, FromTable, Hit, Meters
 
 STORED: Final = {
     "event": rows.EventRow, "entry": rows.Entry, "balance": rows.BalanceRow,
@@ -71,8 +71,9 @@ def names() -> Iterator[str]:
     yield from _walk(FromTable, "link from table")
     yield from _walk(FromServer, "link from server")
     yield from _walk(Meters, "link meters")
+    yield from _walk(Hit, "link hits")
     yield from _walk(Given, "store order")
-    yield from _walk(PersonOrder, "control order")
+    yield from _walk(StaffOrder, "control order")
     yield from _walk(level.LevelState, "store level state")
     yield from _walk(Pool, "store pool")
     for name, row in STORED.items():

@@ -8,33 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
-from unittest.mock import patch
+from typing import Any, Final, NamedTuple
 
-import zmq
-
-from link import registry
-from link.ledger.ledger import Ledger
+from link.config import LinkConfig, ServerOptions
 from link.ledger.terms import MustHit, Pool, PoolTerms, Terms
-from link.registry import Stamp, Wanted
-from link.server import control
-from link.server import server as server_module
-from link.server.bridge import Answer, Bridge, Request
-from link.server.doors import Doors
-from link.server.keeper import Keeper
+from link.registry import Wanted
+from link.server.compose import compose
 from link.server.log import Log
-from link.server.means import Means, ServerPlan
-from link.server.requests import Asked
-from link.server.server import Server
 from link.store.sqlite import SqliteStore
 from record.kit.lines import line_of
 from record.link.keys import encode_z85
 from tests.link.ledger.support import Sealed
-from tests.link.people import settle
+from tests.link.people import founded
+from tests.link.queues import Queues, TurningBridge
 
 BEGAN_MS: Final = 1_700_000_000_000
 TABLES: Final = {"T1": "MBS3", "T2": "MEGA", "T3": "MBS3"}
@@ -88,64 +77,6 @@ def dialogue(text: str) -> list[Said]:
     return found
 
 
-class _Frame:
-    more = False
-
-    def __init__(self, data: bytes, user: str) -> None:
-        self.bytes, self._user = data, user
-
-    def get(self, _name: str) -> str:
-        return self._user
-
-
-class _Door:
-    """A ROUTER and an XPUB at once."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[Any] = deque()
-        self.sent: list[bytes] = []
-
-    def recv(self, _flags: int, copy: bool = True) -> Any:  # noqa: ARG002
-        if not self.waiting:
-            raise zmq.Again
-        return self.waiting.popleft()
-
-    def send(self, data: bytes, _flags: int) -> None:
-        self.sent.append(data)
-
-
-class _Doors:
-    def __init__(self) -> None:
-        self.zap = None
-        self.tables, self.signs = [_Door()], [_Door()]
-        self.bound = [("tcp://link:5701", "tcp://link:5702")]
-
-    def secrets(self) -> list[bytes]:
-        return [seeded("server key")]
-
-    def close(self, linger_ms: int = 0) -> None: ...
-
-
-class _Poller:
-    def __init__(self, door: _Door) -> None:
-        self._door = door
-
-    def poll(self, _wait_ms: int) -> list[tuple[_Door, int]]:
-        return [(self._door, 1)] if self._door.waiting else []
-
-
-class _Bridge(Bridge):
-    """Whoever asks turns the loop."""
-
-    server: Server
-
-    def ask(self, asked: Asked, timeout_s: float = 0) -> Answer:
-        request = Request(asked)
-        self._waiting.append(request)
-        self.server.turn(0)
-        return request.done.result(timeout_s)
-
-
 class _Clock:
     ms = BEGAN_MS
 
@@ -168,24 +99,25 @@ class Link:
         self.unheard: dict[str, list[bytes]] = {}
         """Said to tables that did not speak just before."""
         self._folder = str(folder)
-        self._doors, self._clock, self._chances = _Doors(), _Clock(), 0
+        self._network = Queues(seeded("server key"), ("tcp://link:5701", "tcp://link:5702"))
+        self._clock, self._chances = _Clock(), 0
         store = _Store(folder / "link.db", create=True, flush=False)
         self.store = store
-        _founded(store)
-        bridge = _Bridge()
-        means = Means(
-            store=store,
-            keeper=Keeper(store, "golden", 5_000),
-            doors=cast(Doors, self._doors),
-            bridge=bridge,
+        founded(store, [Wanted(public_of(name), name, "table") for name in TABLES], "golden")
+        bridge = TurningBridge()
+        link = compose(
+            LinkConfig(server=ServerOptions(name="link-1"), pools=pools()),
+            store,
+            self._clock,
+            self._chance,
+            self._network,
             log=Log(io.StringIO()),
-            clock=self._clock,
             sealer=Sealed(),
-            chance=self._chance,
+            bridge=bridge,
+            holder="golden",
         )
-        self.server = bridge.server = Server(ServerPlan(name="link-1", pools=pools()), means)
-        self.server._poller = cast(zmq.Poller, _Poller(self._doors.tables[0]))
-        self.control = control.Control(folder / "control.sock", bridge, means.log)
+        self.control = link.control
+        self.server = bridge.server = link.server
         self.server.turn(0)
 
     def _chance(self) -> bytes:
@@ -196,8 +128,7 @@ class Link:
         """A frame of a table; what this table is answered."""
         self._clock.ms = max(self._clock.ms, at_ms)
         self.rows.append(Said(at_ms, table, ">", frame.decode()))
-        door = self._doors.tables[0]
-        door.waiting += [table.encode(), _Frame(frame, public_of(table))]
+        self._network.waiting.append((table.encode(), public_of(table), frame))
         self.server.turn(0)
         return self._said(at_ms, table)
 
@@ -213,16 +144,16 @@ class Link:
 
     def _said(self, at_ms: int, table: str) -> list[bytes]:
         answers = []
-        door, sign = self._doors.tables[0], self._doors.signs[0]
-        for whom, frame in zip(door.sent[::2], door.sent[1::2], strict=True):
+        network = self._network
+        for whom, frame in network.sent:
             self.rows.append(Said(at_ms, whom.decode(), "<", frame.decode()))
             if whom == table.encode():
                 answers.append(frame)
             else:
                 self.unheard.setdefault(whom.decode(), []).append(frame)
-        for _topic, frame in zip(sign.sent[::2], sign.sent[1::2], strict=True):
+        for frame in network.published:
             self.rows.append(Said(at_ms, "sign", "<", frame.decode()))
-        door.sent, sign.sent = [], []
+        network.sent, network.published = [], []
         return answers
 
     def again(self, rows: list[Said]) -> None:
@@ -237,27 +168,10 @@ class Link:
         self.server.close()
 
 
-def _founded(store: SqliteStore) -> None:
-    """The first accounts and the tables' keys."""
-    store.migrate(at_ms=1)
-    epoch = store.lead("golden", 1_000)
-    assert epoch is not None
-    ledger = Ledger((), store.load())
-    people = settle(ledger)
-    group = ledger.group(epoch)
-    wanted = [Wanted(public_of(name), name, "table") for name in TABLES]
-    group.keys = {row.public: row for row in registry.enrol({}, wanted, Stamp("test", 1))}
-    group.accounts = people
-    store.commit(group)
-    store.resign(epoch)
-
-
 @contextmanager
 def link_at(folder: Path) -> Iterator[Link]:
-    """``SEND`` is bound to libzmq's own class, so the door's stands in for it."""
-    with patch.object(server_module, "SEND", _Door.send):
-        link = Link(folder)
-        try:
-            yield link
-        finally:
-            link.close()
+    link = Link(folder)
+    try:
+        yield link
+    finally:
+        link.close()

@@ -13,6 +13,8 @@ from random import Random
 from typing import Any, Final
 from unittest.mock import patch
 
+from controller.daemon.linking import Link as TableLink
+from controller.daemon.linking import LinkPlan, Put
 from controller.history.memory import Memory
 from controller.history.sealing import CardSealer
 from controller.history.snapshot import Opening, StateDigest
@@ -29,16 +31,15 @@ from record.link.codec import encode, from_server
 from record.link.events import Claimed
 from record.link.messages import Event
 from tests.clauses.tables import SETTINGS
+from tests.controller.history.desk import OnDisk
+from tests.controller.link.linked import PEOPLE_US, LinkedTable
 from tests.crash.proofs import _close_the_day
-from tests.crash.table import SEGMENT, CrashTable
-from tests.daemon.desk import OnDisk
 from tests.golden.files import TABLE_KEY
 from tests.golden.server import Link
-from tests.link.client.linked import PEOPLE_US, LinkedTable
 from tests.link.people import PASSWORD
 from tests.properties.random_play import Chaos, random_wagers
 from tests.replays.playing import PLAIN, PLAYERS, LoggedPeople
-from tests.sim.host import TODAY
+from tests.sim.table import SEGMENT, TODAY, VirtualTable
 
 SCENARIOS: Final = (
     "mbs3-royal", "mbs3-envy-without", "mbs3-count-too-late", "mbs3-shuffler",
@@ -120,11 +121,11 @@ def _played(table: LoggedPeople, folder: Path, name: str, *, frames: bool) -> Ke
     kept = whole_table(name, table)
     if frames:
         kept.files |= _frames(table, folder)
-        kept.told["frames"] = len(table.bench.frames)
+        kept.told["frames"] = len(table.frames)
     return kept
 
 
-def whole_table(name: str, table: CrashTable) -> Kept:
+def whole_table(name: str, table: VirtualTable) -> Kept:
     scenario = table.scenario
     opening = Opening(scenario.game, scenario.settings, TODAY.isoformat())
     told = _told(opening, table.writer.core.state, table.journal)
@@ -158,7 +159,7 @@ class Mischief(Chaos):
         if not any(isinstance(effect, fx.Refused) for effect in effects):
             table_log.apply(fact, None)
             if table_log.snapshot_due:
-                table_log.stand()
+                table_log.write_snapshot()
 
 
 def mischief_table(game: str, changes: dict[str, Any], seed: int, folder: Path) -> Kept:
@@ -170,7 +171,7 @@ def mischief_table(game: str, changes: dict[str, Any], seed: int, folder: Path) 
     sealer = CardSealer(TABLE_KEY, journal.journal_id, Random(f"cards of {name}").randbytes)
     dealer = Mischief(opening.state(), list(DECK), rng=Random(seed))
     table_log = TableLog(Memory(dealer.state, opening), paper, sealer, paper.wall_ms)
-    table_log.stand()
+    table_log.write_snapshot()
     dealer.writes(table_log)
     for _ in range(MISCHIEF_ROUNDS):
         for mischief, most in ((0.5, 60), (0.0, 400)):
@@ -195,10 +196,9 @@ class Linked(LinkedTable):
     link: Link
     name: str
 
-    def _dial(self) -> None:
-        super()._dial()
-        assert self.session is not None
-        self.session.identity = replace(self.session.identity, table=self.name)
+    def _network(self, plan: LinkPlan, put: Put) -> TableLink:
+        identity = replace(plan.identity, table=self.name)
+        return super()._network(replace(plan, identity=identity), put)
 
     def _arrive(self, message: Any) -> None:
         for frame in self.link.hears(self._ms(), self.name, encode(message)):
@@ -236,7 +236,7 @@ def linked_table(scenario: str, name: str, link: Link) -> Kept:
     return whole_table(kept, table)
 
 
-def journal_files(table: CrashTable) -> dict[str, bytes]:
+def journal_files(table: VirtualTable) -> dict[str, bytes]:
     seen = table.disk.names_seen
     return {
         f"journal/{name}": bytes(seen[name].seen) for name in sorted(seen) if name.endswith(".ufj")

@@ -18,9 +18,9 @@ from controller.registers.staff.register import StaffRegister
 from link.ledger.ledger import Ledger
 from link.store.sqlite import SqliteStore
 from record import verify_evidence
+from tests.controller.registers.staff.house import TODAY
 from tests.golden.files import GENERATIONS, told, unpack
 from tests.link.ledger.support import Sealed
-from tests.staff.house import TODAY
 
 PACKS = [path for one in GENERATIONS for path in sorted((one / "evidence").glob("*.tar.xz"))]
 each_generation = pytest.mark.parametrize("generation", GENERATIONS, ids=lambda p: p.name)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from controller.shell.render.render import RENDERS, rendered
-from link.server.orders import read_order
+from link.server.staff_orders import read_order
 from record.link.codec import encode, from_meters, from_server, from_table
 from tests.golden import desks
 from tests.golden.files import GENERATIONS, HERE, text, told

@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from controller.daemon.journald import JournaldHandler
-from tests.journal.simdisk import SimDisk
+from tests.record.journal.simdisk import SimDisk
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PRODUCT: Final = tuple(f"{ROOT / package}/" for package in ("controller", "drivers", "record"))

@@ -131,6 +131,9 @@ class Searched(Sitting):
             answer = ask(self.run / "service.sock", {"verb": verb})
             text = answer["text"] if verb == "metrics" else json.dumps(answer, ensure_ascii=False)
             yield Channel(verb, text.encode(), True)
+        asking = {"verb": "changes", "feed": "", "after": 0}
+        changes = ask(self.run / "service.sock", asking)
+        yield Channel("changes", json.dumps(changes, ensure_ascii=False).encode(), True)
         yield from self._shell()
         self.keeper.notified.look()
         yield Channel("notify", "\n".join(self.keeper.notified.heard).encode(), True)

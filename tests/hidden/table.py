@@ -23,13 +23,16 @@ from unittest.mock import patch
 
 from nacl.secret import SecretBox
 
+from controller.daemon.following import Following
 from controller.daemon.frames import Frames
 from controller.daemon.logbook import LogKeeper
 from controller.daemon.metrics import Process, metrics
 from controller.daemon.pulse import status_line
+from controller.daemon.setup import TableSetup
 from controller.daemon.writer import Input, Released
 from controller.deckwatch import statistics
 from controller.faults.catalogue import said
+from controller.faults.status import Status
 from controller.history.codec import codec
 from controller.history.framelog import FrameLog
 from controller.history.sealing import (
@@ -39,8 +42,10 @@ from controller.history.sealing import (
     NONCE_BYTES,
     CardSealer,
     Sealed,
+    TableKey,
     seal_frame,
 )
+from controller.history.sealing import Random as RandomBytes
 from controller.rules import events as ev
 from controller.rules import outcome
 from controller.rules.cards import Card, HiddenCard
@@ -48,19 +53,24 @@ from controller.rules.engine import facts as f
 from controller.rules.engine.entries import NoFact
 from controller.rules.engine.state import TableState
 from controller.shell.desk.decoding import decoded
-from controller.shell.desk.looks import lying, public_in, waits
-from controller.shell.desk.recent import Recent
+from controller.shell.desk.recent import Direction, Recent
+from controller.shell.desk.table_views import lying, public_in, waits
 from drivers.base import BusOp
-from drivers.readings import AntennaFailed, AntennaRead, Reading
+from drivers.readings import AntennaFailed, AntennaRead
 from hw_sim.clock import SECOND
+from hw_sim.following import Following as SimFollowing
+from hw_sim.people.bots import Bots
 from hw_sim.people.dealer import FULL_DECK
 from hw_sim.scenario import Scenario, Step, card_byte, card_name, find, load, parse_step
-from tests.crash.table import KEY, Bench, CrashTable
+from record.kit.feed import Feed
 from tests.hidden.outside import Outside, WatchedDisk, WatchedFile, told, watched_process
-from tests.sim.host import LONGEST_US
+from tests.sim.devices import VirtualDevices
+from tests.sim.table import KEY, VirtualTable
 
+SEATS: Final = 7
+SIM_FEED: Final = "51" * 8
 RESIDENT_BYTES: Final = 50_000_000
-BESIDE: Final = {"table": "t", "overflows": 0, "frames_lost": 0, "disk": {"free_bytes": 0}}
+BESIDE: Final[Status] = {"table": "t", "overflows": 0, "frames_lost": 0, "disk": {"free_bytes": 0}}
 """What the command adds to a status."""
 LOG_BYTES: Final = 64 << 10
 """Small files, so that the frame log turns over within a round."""
@@ -114,24 +124,13 @@ def blind_frame(key: bytes, data: bytes, random: Callable[[int], bytes]) -> byte
     return hashlib.shake_256(key + random(BOX_NONCE_BYTES)).digest(size)
 
 
-class WatchedBench(Bench):
-    """What a shell does with ports, bus and frame log, each thing told."""
+class WatchedDevices(VirtualDevices):
+    """Everything that leaves the computer towards the devices is noted."""
 
     outside: Outside
-    frames: Frames
-    recent: Recent
     card_lines: frozenset[str]
 
-    def watch(
-        self, outside: Outside, frames: Frames, recent: Recent, card_lines: frozenset[str]
-    ) -> None:
-        self.outside, self.frames, self.card_lines = outside, frames, card_lines
-        self.recent = recent
-        self._write_away()
-
     def received(self, port: str, data: bytes) -> None:
-        self.frames.note(port, "in", data, self.now_us)
-        self.recent.frame(port, "in", data, self.now_us)
         if port in self.card_lines:
             with self.outside.counted(f"{port} heard"):
                 super().received(port, data)
@@ -140,9 +139,6 @@ class WatchedBench(Bench):
 
     def _write(self, port: str, data: bytes) -> None:
         self.outside.note("line", port, data)
-        if port in self._plugs:
-            self.frames.note(port, "out", data, self.now_us)
-            self.recent.frame(port, "out", data, self.now_us)
         super()._write(port, data)
 
     def batch(self, address: int, ops: tuple[BusOp, ...]) -> None:
@@ -157,11 +153,6 @@ class WatchedBench(Bench):
         self.outside.note("port", "close", port)
         super()._close(port)
 
-    def _write_away(self) -> None:
-        """What the frame log's thread does once a second."""
-        self.frames.write_away()
-        self.clock.after(SECOND, self._write_away)
-
 
 def seen(state: TableState) -> frozenset[Card]:
     """The cards of this round that anybody at the table has seen."""
@@ -172,7 +163,7 @@ def seen(state: TableState) -> frozenset[Card]:
 
 
 @dataclass
-class OpenTable(CrashTable):
+class OpenTable(VirtualTable):
     """``moments``: row number and cards, each time when cards became public."""
 
     blind: bool = True
@@ -182,24 +173,22 @@ class OpenTable(CrashTable):
     moments: list[tuple[int, frozenset[Card]]] = field(default_factory=list)
     dealt: int = 0
     """The most cards that were out in a round."""
+    keep_at: int = -1
+    """Keep the files as they are when this row is next and a group begins."""
+    kept: dict[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._kept: dict[bytes, tuple[Card, bytes]] = {}
         self._known: set[Card] = set()
-        self._recent = Recent()
+        self.recent = Recent()
         self._asked: tuple[object, ...] = ()
+        self._followed: Feed | None = None
         self.disk = WatchedDisk(self.outside)
         super().__post_init__()
-        bench, layout = self.bench, self.bench.sim.layout
-        assert isinstance(bench, WatchedBench)
-        line = layout.line_of_kind("cdp-shoe", "cdp-shuffler")
-        cards = frozenset({line.name} if line else ())
-        log = FrameLog(
-            self._log_file, self._log_gone, KEY, Noise("frames", self.outside), sealed=cards,
-            max_bytes=LOG_BYTES, keep=3,
-        )  # fmt: skip
-        bench.watch(self.outside, Frames(log), self._recent, cards)
-        self._log = LogKeeper(self._told_status, lambda: bench.now_us)
+        self._simulated = SimFollowing(self.bench.sim, Bots(SEATS, on=True), SIM_FEED)
+        self._sim_has = ("", 0)
+        self._log = LogKeeper(self._told_status, lambda: self.bench.now_us)
+        self._write_away()
         self._look_for_log()
 
     @property
@@ -207,8 +196,40 @@ class OpenTable(CrashTable):
         """Dealt cards that stayed closed to the end."""
         return self.dealt - len(self._known)
 
-    def _told_status(self) -> dict[str, Any]:
+    def _follow(self, released: Released) -> Iterator[str]:
+        """What one gets who follows from the beginning, and one who comes only now."""
+        if self._followed is not self.table.feed:
+            self._followed = self.table.feed
+            whole: Status = {**BESIDE, "troubles": [], "link": None}
+            self._following = Following(
+                self._followed, {"table": "t"}, lambda: {**self.writer.status(), **whole},
+                self.table.clock,
+            )  # fmt: skip
+            self._has = ("", 0)
+        self._following.released(released)
+        self._following.asked()
+        news = self._following.reply(*self._has)
+        if (news["feed"], news["n"]) != self._has:
+            self._has = (news["feed"], news["n"])
+            yield told(news)
+            yield told(self._following.reply("", 0)["parts"])
+
+    def _follow_simulator(self) -> Iterator[str]:
+        """What one gets who follows the simulator from the beginning."""
+        one = self._simulated
+        one.look()
+        if (one.feed, one.n) != self._sim_has:
+            news = one.reply(*self._sim_has)
+            self._sim_has = (one.feed, one.n)
+            yield told(news)
+
+    def _told_status(self) -> Status:
         return {**self.writer.status(), **BESIDE}
+
+    def _write_away(self) -> None:
+        """What the frame log's thread does once a second."""
+        self._frames.write_away()
+        self.bench.clock.after(SECOND, self._write_away)
 
     def _look_for_log(self) -> None:
         """What the log's keeper does once a second."""
@@ -222,14 +243,31 @@ class OpenTable(CrashTable):
     def _log_gone(self, number: int) -> None:
         self.outside.note("frame log", "remove", number)
 
-    def _devices(self) -> Bench:
-        return WatchedBench(self.scenario.layout_path, self.scenario.seed, self._reading)
+    def _devices(self) -> VirtualDevices:
+        scenario = self.scenario
+        made = WatchedDevices(scenario.layout_path, scenario.seed, self._reading, self._frame)
+        line = made.sim.layout.line_of_kind("cdp-shoe", "cdp-shuffler")
+        made.outside, made.card_lines = self.outside, frozenset({line.name} if line else ())
+        log = FrameLog(
+            self._log_file, self._log_gone, KEY, Noise("frames", self.outside),
+            sealed=made.card_lines, max_bytes=LOG_BYTES, keep=3,
+        )  # fmt: skip
+        self._frames = Frames(log)
+        return made
 
-    def _cards(self) -> CardSealer:
+    def _setup(self) -> TableSetup:
+        return replace(super()._setup(), sealer=self._sealer)
+
+    def _sealer(self, key: TableKey, journal_id: str, _random: RandomBytes) -> CardSealer:
+        """Its own chance: how much of it is used is seen outside."""
         noise = Noise(f"cards {self.starts}", self.outside)
         if self.blind:
-            return BlindSealer(KEY, self.journal.journal_id, noise, self._kept)
-        return CardSealer(KEY, self.journal.journal_id, noise)
+            return BlindSealer(key, journal_id, noise, self._kept)
+        return CardSealer(key, journal_id, noise)
+
+    def _frame(self, port: str, direction: Direction, data: bytes, at_us: int) -> None:
+        self._frames.note(port, direction, data, at_us)
+        super()._frame(port, direction, data, at_us)
 
     def play_watched(self) -> None:
         noise = Noise("journal", self.outside)
@@ -243,22 +281,16 @@ class OpenTable(CrashTable):
             self._play()
 
     def _play(self) -> None:
-        """As the crash table plays, but it may stop on the way."""
-        clock = self.bench.clock
-        self._guarded(self._boot)
-        self.bench.begin()
-        self.director.start()
-        rows, ending = self.outside.rows, self.director.ending
-        while not (ending.done or ending.failed):
-            if self.most_rows and len(rows) >= self.most_rows:
-                return
-            due = clock.next_us
-            assert due is not None
-            assert due < LONGEST_US, f"no end: {self.bench.sim.prompt()}"
-            self.outside.now_us = due
-            self._guarded(lambda due=due: clock.run_until(due))  # type: ignore[misc]
-        assert not ending.failed, ending.failed
-        self._stopped_and_started()
+        self.play(until=self._has_rows)
+        if not self._has_rows():
+            self._stopped_and_started()
+
+    def _has_rows(self) -> bool:
+        return bool(self.most_rows) and len(self.outside.rows) >= self.most_rows
+
+    def _step(self, due_us: int) -> None:
+        self.outside.now_us = due_us
+        super()._step(due_us)
 
     def _stopped_and_started(self) -> None:
         """The deck watch is saved, and the next start writes the whole table down."""
@@ -267,14 +299,12 @@ class OpenTable(CrashTable):
             self.journal.close()
             self._boot()
 
-    def _reading(self, reading: Reading) -> None:
-        self._recent.reading(reading)
-        super()._reading(reading)
-
     def _put(self, one: Input) -> None:
         if isinstance(one, AntennaRead | AntennaFailed):
             return  # as the runtime does
         row = len(self.outside.rows)
+        if row == self.keep_at:
+            self.kept = {name: bytes(one.seen) for name, one in self.disk.names_seen.items()}
         self.outside.note("group", type(one).__name__)
         with self.outside.counted("group"):
             super()._put(one)
@@ -297,13 +327,18 @@ class OpenTable(CrashTable):
         note("metrics", metrics({**status, **BESIDE}, Process(RESIDENT_BYTES)))
         note("counters", told(self.bench.rig.counters()))
         note("notify", status_line(status))
+        for name in self._follow(released):
+            note("changes", name)
+        for answer in self._follow_simulator():
+            note("simulator", answer)
         super()._release(released)
-        self._log.released(status)
+        self._log.released(released)
 
 
 def shell_answers(table: OpenTable) -> list[Any]:
     """What a technician can see at this moment: why, chips, frames of the card device, readings."""
-    writer, recent = table.writer, table._recent
+    writer, recent = table.writer, table.recent
+    assert recent is not None
     answers: list[Any] = [waits(writer), *(lying(writer, seat) for seat in range(8))]
     opened = Counter(writer.table_log.memory.opened)
     for line in table.bench.layout.lines:

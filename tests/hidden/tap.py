@@ -94,16 +94,17 @@ def _put(owner: object, name: str, what: Callable[..., Any]) -> None:
 def _leak(run: Path) -> None:
     """Whatever the device tells goes out everywhere, at once."""
     from controller.daemon import pulse, verbs
+    from controller.daemon.following import Following
     from controller.daemon.metrics import metrics
     from controller.daemon.writer import Writer
     from controller.history.framelog import FrameLog
-    from controller.history.identity import opened_body
+    from controller.identity import opened_body
     from controller.rules.cards import name
     from controller.table.cards import card_of
     from controller.table.meter import Meter
     from controller.table.prompt import Prompter
     from drivers.base import Write
-    from drivers.cards.shoe import ShoeDriver
+    from drivers.cards.devices import ShoeDriver
     from drivers.orders import ShowMeter, ShowSign
 
     told: list[str] = []
@@ -126,7 +127,7 @@ def _leak(run: Path) -> None:
 
     plain_event, plain_work = ShoeDriver._event, Writer.work
     plain_status, plain_line, plain_second = Writer.status, pulse.status_line, Prompter._second
-    plain_log = FrameLog.__init__
+    plain_log, plain_reply = FrameLog.__init__, Following.reply
 
     def journalled(self: Any, inputs: Any, now_us: int) -> Any:
         if last():
@@ -139,6 +140,7 @@ def _leak(run: Path) -> None:
     _put(ShoeDriver, "_event", heard)
     _put(Writer, "work", journalled)
     _put(Writer, "status", lambda self: {**plain_status(self), "dealt": last()})
+    _put(Following, "reply", lambda self, *a: {**plain_reply(self, *a), "dealt": last()})
     _put(pulse, "status_line", lambda status: f"{plain_line(status)}, {last()}")
     _put(Prompter, "_second", lambda self, ask: last() or plain_second(self, ask))
     _put(verbs, "metrics", lambda *a: f'{metrics(*a)}underfelt_dealt{{card="{last()}"}} 1')

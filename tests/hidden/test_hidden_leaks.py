@@ -25,7 +25,8 @@ from controller.table.core import TableCore
 from controller.table.lamps import Lamps
 from controller.table.prompt import Prompter
 from drivers.base import Write
-from drivers.cards.shoe import ShoeDriver
+from drivers.cards.devices import ShoeDriver
+from hw_sim.felt import Felt
 from hw_sim.scenario import Scenario, card_byte
 from tests.hidden import table
 from tests.hidden.outside import Outside, Row
@@ -133,7 +134,12 @@ def not_masked(_dealt: Any, _done: Any, *_more: Any) -> Any:
     return lambda *_cards: True
 
 
+def face_up(self: Any, shown: Any) -> Any:
+    return {**shown, "all": sorted(card for hand in self.hands.values() for card in hand)}
+
+
 LEAKS: Final = (
+    (Felt, "shown", face_up, "simulator"),
     (table, "public_in", not_masked, "shell"),
     (TableLog, "apply", one_more_call, "disk"),
     (TableLog, "apply", named_in_a_log_line, "log"),
@@ -157,7 +163,7 @@ def later(plain: Callable[..., Any]) -> property:
     """A timer that depends on a card."""
 
     def wake_us(core: Any) -> Any:
-        return core._now_us + 5_000_000 if is_ace(core.state) else plain(core)
+        return core.now_us + 5_000_000 if is_ace(core.state) else plain(core)
 
     return property(wake_us)
 
@@ -255,7 +261,7 @@ def test_work_that_depends_on_the_card_is_found() -> None:
     with patch(PROMPT, slower(deal_prompt)):
         text = found()
     assert where(text) == "calls"
-    assert "deal_prompt 4, 2 times" in text
+    assert "deal_prompt 2, 1 times" in text
 
 
 def test_the_recorder_misses_no_row() -> None:

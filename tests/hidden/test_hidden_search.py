@@ -130,7 +130,7 @@ def round_with_a_closed_middle_card(run: Path) -> None:
         assert table.found(public=("9s", "5h", "Jd", "Td", "3h")) == {}
         told = table.found(public=("9s", "5h"))
         shell = {"screen round", "shell round", "shell device shoe"}
-        opened = {"file journal/00000001.ufj", "journal", *shell}
+        opened = {"file journal/00000001.ufj", "journal", "changes", *shell}
         assert set(told) - {"screen device shoe"} == opened  # it does see what is open
         table.keeper.stop()
         assert table.keeper.exits == [(0, "")]
@@ -138,8 +138,8 @@ def round_with_a_closed_middle_card(run: Path) -> None:
 
 LEAKING = {
     "file notes.txt", "file stdout", "file stderr", "file frames/frames-00000001.bin",
-    "frame log shoe", "journal", "file journal/00000001.ufj", "status", "metrics", "counters",
-    "identity", "notify", "journald", "line shoe", "prompt", "meter", "sign",
+    "frame log shoe", "journal", "file journal/00000001.ufj", "status", "changes", "metrics",
+    "counters", "identity", "notify", "journald", "line shoe", "prompt", "meter", "sign",
 }  # fmt: skip
 
 

@@ -34,6 +34,7 @@ SCENARIOS = tuple(sorted(path.stem for path in (HERE / "scenarios").glob("*.toml
 def test_twins_are_alike_until_the_first_card_and_until_the_last_one_is_open(name: str) -> None:
     base = base_of(name)
     assert len(base.moments) >= 3
+    assert sum(row.channel == "changes" for row in base.outside.rows) > 100
     last = len(base.moments) - 1
     assert [twin_differs(base, moment) for moment in (0, last)] == ["", ""]
 

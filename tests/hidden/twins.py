@@ -10,9 +10,9 @@ from typing import Any, Final
 from controller.rules.cards import Card
 from hw_sim.scenario import Scenario
 from record.journal.reader import JournalReader
-from tests.crash.table import FOLDER
 from tests.hidden.outside import Row
 from tests.hidden.table import OpenTable, twin_of, whole_deck
+from tests.sim.table import FOLDER
 
 SEALED: Final = ("commit", "box")
 _HEAD: Final = re.compile(r'"head": "[0-9a-f]{64}"')
@@ -21,9 +21,14 @@ NEVER: Final = -1
 
 
 def played(
-    scenario: Scenario, *, blind: bool = True, cut_at: int = 0, most_rows: int = 0
+    scenario: Scenario,
+    *,
+    blind: bool = True,
+    cut_at: int = 0,
+    most_rows: int = 0,
+    keep_at: int = -1,
 ) -> OpenTable:
-    table = OpenTable(scenario, cut_at, blind=blind, most_rows=most_rows)
+    table = OpenTable(scenario, cut_at, blind=blind, most_rows=most_rows, keep_at=keep_at)
     table.play_watched()
     return table
 
@@ -87,7 +92,7 @@ def sizes_only(row: Row) -> Row:
     match row.channel, row.what:
         case ("disk", ("write", *place, _)) | ("frame log", ("write", *place, _)):
             return row._replace(what=tuple(place))
-        case ("status", (str(text),)):
+        case ("status" | "changes", (str(text),)):
             return row._replace(what=(_HEAD.sub("head", text),))
     return row
 

@@ -63,12 +63,12 @@ def ready(seed: int = 1) -> Hd44780:
 
 def test_the_initialisation_gives_a_blank_lit_display_with_the_glyphs() -> None:
     display = ready()
-    chip = display.controller
-    assert (chip.eight_bit, chip.two_lines, chip.on, chip.cursor) == (False, True, True, False)
-    assert (chip.step, chip.shift_on_write, display.pending) == (1, False, None)
+    board = display.controller
+    assert (board.eight_bit, board.two_lines, board.on, board.cursor) == (False, True, True, False)
+    assert (board.step, board.shift_on_write, display.pending) == (1, False, None)
     assert display.lines() == [" " * 20] * 4
     assert display.backlight
-    assert bytes(chip.cgram).hex(" ").upper() == " ".join(g["rows"] for g in VECTORS["glyph"])
+    assert bytes(board.cgram).hex(" ").upper() == " ".join(g["rows"] for g in VECTORS["glyph"])
 
 
 @pytest.mark.parametrize("glyph", VECTORS["glyph"], ids=lambda g: g["character"])
@@ -171,14 +171,14 @@ def test_the_initialisation_recovers_after_any_bytes(garbage: bytes, power: bool
 def test_power_up() -> None:
     display = Hd44780(random.Random(1))
     assert display.read(1) == b"\x2f"  # all pins 1, so E and RW are: memory's high nibble shows
-    chip = display.controller
-    assert chip.eight_bit
-    modes = (chip.two_lines, chip.large_font, chip.on, chip.cursor, chip.cursor_blink)
+    board = display.controller
+    assert board.eight_bit
+    modes = (board.two_lines, board.large_font, board.on, board.cursor, board.cursor_blink)
     assert not any(modes)
-    assert (chip.counter, chip.in_cgram, chip.step, chip.shift) == (0, False, 1, 0)
-    assert not chip.shift_on_write
-    assert chip.ddram == dict.fromkeys((*range(0x28), *range(0x40, 0x68)), 0x20)
-    assert max(chip.cgram) < 0x20
+    assert (board.counter, board.in_cgram, board.step, board.shift) == (0, False, 1, 0)
+    assert not board.shift_on_write
+    assert board.ddram == dict.fromkeys((*range(0x28), *range(0x40, 0x68)), 0x20)
+    assert max(board.cgram) < 0x20
     assert display.lines() == [" " * 20] * 4
     other = Hd44780(random.Random(2))
     assert display.controller.cgram != other.controller.cgram
@@ -244,19 +244,19 @@ def test_each_bit_of_a_command_means_one_thing(byte: int) -> None:
     display = ready()
     put(display, 0x05, b"")
     display.controller.command(byte)
-    chip = display.controller
+    board = display.controller
     if byte >= 0x20:
-        assert (chip.eight_bit, chip.two_lines) == (bool(byte & 0x10), bool(byte & 0x08))
-        assert chip.large_font == bool(byte & 0x04)
+        assert (board.eight_bit, board.two_lines) == (bool(byte & 0x10), bool(byte & 0x08))
+        assert board.large_font == bool(byte & 0x04)
     elif byte >= 0x10:
         right, display_moves = bool(byte & 4), bool(byte & 8)
-        assert chip.shift == ((39 if right else 1) if display_moves else 0)
-        assert chip.counter == (5 if display_moves else 6 if right else 4)
+        assert board.shift == ((39 if right else 1) if display_moves else 0)
+        assert board.counter == (5 if display_moves else 6 if right else 4)
     elif byte >= 0x08:
-        shown = (chip.on, chip.cursor, chip.cursor_blink)
+        shown = (board.on, board.cursor, board.cursor_blink)
         assert shown == (bool(byte & 4), bool(byte & 2), bool(byte & 1))
     else:
-        assert (chip.step, chip.shift_on_write) == (1 if byte & 2 else -1, bool(byte & 1))
+        assert (board.step, board.shift_on_write) == (1 if byte & 2 else -1, bool(byte & 1))
 
 
 def test_the_text_moves_with_every_character_if_told_to() -> None:

@@ -23,26 +23,26 @@ BATCHES = {batch["name"]: batch["transactions"] for batch in VECTORS["batch"]}
 DARK = bytes(16)
 
 
-def play(chip: Ht16k33, name: str) -> list[bytes]:
+def play(board: Ht16k33, name: str) -> list[bytes]:
     """The host's transactions of a batch; what its reads gave."""
     answers = []
     for transaction in BATCHES[name]:
         what, *rest = transaction.split()
         if what == "w":
-            chip.write(bytes.fromhex("".join(rest)))
+            board.write(bytes.fromhex("".join(rest)))
         else:
-            chip.write(bytes.fromhex(rest[0]))
-            answers.append(chip.read(int(rest[1])))
+            board.write(bytes.fromhex(rest[0]))
+            answers.append(board.read(int(rest[1])))
     return answers
 
 
 def showing(ram: str) -> Ht16k33:
-    """A chip that is lit with these sixteen bytes."""
-    chip = Ht16k33(random.Random(1))
-    chip.write(b"\x21")
-    chip.write(b"\x00" + bytes.fromhex(ram))
-    chip.write(b"\x81")
-    return chip
+    """A board that is lit with these sixteen bytes."""
+    board = Ht16k33(random.Random(1))
+    board.write(b"\x21")
+    board.write(b"\x00" + bytes.fromhex(ram))
+    board.write(b"\x81")
+    return board
 
 
 # --- vectors -----------------------------------------------------------------------------------
@@ -50,10 +50,10 @@ def showing(ram: str) -> Ht16k33:
 
 @pytest.mark.parametrize("meter", VECTORS["meter"], ids=lambda m: m["text"] or "dark")
 def test_the_meter_reads_as_its_cells(meter: dict[str, Any]) -> None:
-    chips = [showing(module["ram"]) for module in meter["modules"]]
-    for chip, module in zip(chips, meter["modules"], strict=True):
-        assert segments_text([chip]) == module["cells"]
-    assert segments_text(chips) == "".join(module["cells"] for module in meter["modules"])
+    boards = [showing(module["ram"]) for module in meter["modules"]]
+    for board, module in zip(boards, meter["modules"], strict=True):
+        assert segments_text([board]) == module["cells"]
+    assert segments_text(boards) == "".join(module["cells"] for module in meter["modules"])
 
 
 @pytest.mark.parametrize("card", VECTORS["card"], ids=lambda c: c["card"] or "dark")
@@ -74,18 +74,18 @@ def test_the_font_is_the_vectors_font() -> None:
 
 
 def test_the_order_of_batches_lights_the_card() -> None:
-    chip = Ht16k33(random.Random(2))
-    assert play(chip, "write, nothing ordered") == [DARK]
-    assert chip.visible() == DARK
-    play(chip, "light")
-    assert play(chip, "write 7h")[0][0] == 0x01
-    assert matrix_card(chip) == "7h"
-    assert (chip.brightness, chip.blink) == (15, 0)
-    play(chip, "light, blinking")
-    assert (matrix_card(chip), chip.blink) == ("7h", 1)
-    play(chip, "blank")
-    assert (matrix_card(chip), chip.visible()) == (None, DARK)
-    assert play(chip, "verify")[0][0] == 0x01
+    board = Ht16k33(random.Random(2))
+    assert play(board, "write, nothing ordered") == [DARK]
+    assert board.visible() == DARK
+    play(board, "light")
+    assert play(board, "write 7h")[0][0] == 0x01
+    assert matrix_card(board) == "7h"
+    assert (board.brightness, board.blink) == (15, 0)
+    play(board, "light, blinking")
+    assert (matrix_card(board), board.blink) == ("7h", 1)
+    play(board, "blank")
+    assert (matrix_card(board), board.visible()) == (None, DARK)
+    assert play(board, "verify")[0][0] == 0x01
 
 
 # --- the page's pictures -------------------------------------------------------------------------
@@ -137,75 +137,75 @@ def test_power_up_is_dark_and_random() -> None:
 
 
 def test_light_needs_oscillator_and_display() -> None:
-    chip = showing("FF" * 16)
-    assert chip.visible() == b"\xff" * 16
-    chip.write(b"\x80")
-    assert chip.visible() == DARK
-    chip.write(b"\x81")
-    chip.write(b"\x20")
-    assert chip.visible() == DARK
-    chip.write(b"\x81")  # lost in standby, but display was on before
-    chip.write(b"\x21")
-    assert chip.visible() == b"\xff" * 16
+    board = showing("FF" * 16)
+    assert board.visible() == b"\xff" * 16
+    board.write(b"\x80")
+    assert board.visible() == DARK
+    board.write(b"\x81")
+    board.write(b"\x20")
+    assert board.visible() == DARK
+    board.write(b"\x81")  # lost in standby, but display was on before
+    board.write(b"\x21")
+    assert board.visible() == b"\xff" * 16
 
 
 def test_standby_takes_only_21_and_reads() -> None:
-    chip = showing("11" * 16)
-    chip.write(b"\x20")
+    board = showing("11" * 16)
+    board.write(b"\x20")
     for lost in (b"\x80", b"\xe3", b"\xa1", b"\x00" + b"\x22" * 16):
-        chip.write(lost)
-    assert (chip.display, chip.brightness, chip.row_pin) == (True, 15, 0)
-    chip.write(b"\x00")
-    assert chip.read(16) == b"\x11" * 16
+        board.write(lost)
+    assert (board.display, board.brightness, board.row_pin) == (True, 15, 0)
+    board.write(b"\x00")
+    assert board.read(16) == b"\x11" * 16
 
 
 def test_setup_commands() -> None:
-    chip = showing("00" * 16)
+    board = showing("00" * 16)
     for n in range(16):
-        chip.write(bytes((0xE0 + n,)))
-        assert chip.brightness == n
+        board.write(bytes((0xE0 + n,)))
+        assert board.brightness == n
     for pin in (1, 3, 0):
-        chip.write(bytes((0xA0 + pin,)))
-        assert chip.row_pin == pin
+        board.write(bytes((0xA0 + pin,)))
+        assert board.row_pin == pin
     for n in range(8):
-        chip.write(bytes((0x80 + n,)))
-        assert (chip.display, chip.blink) == (bool(n & 1), n >> 1)
+        board.write(bytes((0x80 + n,)))
+        assert (board.display, board.blink) == (bool(n & 1), n >> 1)
 
 
 def test_a_brown_out_is_a_power_up() -> None:
-    chip = showing("06 00" + "00" * 14)
-    chip.write(b"\xe4")
-    chip.write(b"\x83")
-    chip.power_cycle()
-    assert (chip.oscillator, chip.display, chip.blink, chip.brightness) == (False, False, 0, 15)
-    assert play(chip, "verify")[0] != bytes.fromhex("0600" + "00" * 14)
-    assert chip.visible() == DARK
+    board = showing("06 00" + "00" * 14)
+    board.write(b"\xe4")
+    board.write(b"\x83")
+    board.power_cycle()
+    assert (board.oscillator, board.display, board.blink, board.brightness) == (False, False, 0, 15)
+    assert play(board, "verify")[0] != bytes.fromhex("0600" + "00" * 14)
+    assert board.visible() == DARK
 
 
 def test_addresses_count_round() -> None:
-    chip = showing("00" * 16)
-    chip.write(bytes.fromhex("0E AA BB CC"))
-    chip.write(b"\x0f")
-    assert chip.read(3) == bytes.fromhex("BB CC 00")
-    assert chip.read(1) == b"\x00"
+    board = showing("00" * 16)
+    board.write(bytes.fromhex("0E AA BB CC"))
+    board.write(b"\x0f")
+    assert board.read(3) == bytes.fromhex("BB CC 00")
+    assert board.read(1) == b"\x00"
 
 
 def test_keys_read_as_none_pressed_and_leave_the_memory_alone() -> None:
-    chip = showing("FF" * 16)
+    board = showing("FF" * 16)
     for first in (0x40, 0x45, 0x60):
-        chip.write(bytes((first, 0x55)))
-        assert chip.read(6) == bytes(6)
-    chip.write(b"\x00")
-    assert chip.read(16) == b"\xff" * 16
+        board.write(bytes((first, 0x55)))
+        assert board.read(6) == bytes(6)
+    board.write(b"\x00")
+    assert board.read(16) == b"\xff" * 16
 
 
 def test_a_dead_display_acknowledges_and_keeps_its_memory() -> None:
-    chip = showing("06 00" + "00" * 14)
-    chip.dead = True
-    assert segments_text([chip]) == "    "
-    assert play(chip, "write, nothing ordered")[0] == bytes.fromhex("0600" + "00" * 14)
-    chip.dead = False
-    assert segments_text([chip]) == "1   "
+    board = showing("06 00" + "00" * 14)
+    board.dead = True
+    assert segments_text([board]) == "    "
+    assert play(board, "write, nothing ordered")[0] == bytes.fromhex("0600" + "00" * 14)
+    board.dead = False
+    assert segments_text([board]) == "1   "
 
 
 def test_it_hangs_on_the_bus() -> None:
@@ -231,18 +231,18 @@ COMMANDS = {
 
 @pytest.mark.parametrize("first", [b for b in range(0x10, 0x100) if b not in COMMANDS])
 def test_other_bytes_do_nothing(first: int) -> None:
-    chip = showing("5A" * 16)
-    before = dict(vars(chip), memory=bytes(chip.memory))
-    chip.write(bytes((first, 1, 2, 3)))
-    assert dict(vars(chip), memory=bytes(chip.memory)) == before
+    board = showing("5A" * 16)
+    before = dict(vars(board), memory=bytes(board.memory))
+    board.write(bytes((first, 1, 2, 3)))
+    assert dict(vars(board), memory=bytes(board.memory)) == before
 
 
 @given(st.lists(st.tuples(st.binary(max_size=20), st.integers(0, 40)), max_size=20))
 def test_garbage_never_raises(transfers: list[tuple[bytes, int]]) -> None:
-    chip = Ht16k33(random.Random(0))
+    board = Ht16k33(random.Random(0))
     for data, length in transfers:
-        chip.write(data)
-        assert len(chip.read(length)) == length
-    assert len(chip.visible()) == 16
-    assert len(segments_text([chip]).replace(".", "")) == 4
-    matrix_card(chip)
+        board.write(data)
+        assert len(board.read(length)) == length
+    assert len(board.visible()) == 16
+    assert len(segments_text([board]).replace(".", "")) == 4
+    matrix_card(board)

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from hw_sim.control import Control
 from hw_sim.faults import KINDS, VERBS, FaultError, Faults
-from hw_sim.http import CONNECTIONS
+from hw_sim.http import CONNECTIONS, Answer
 from hw_sim.layout import load
 from hw_sim.line import Line
 from hw_sim.people.director import Director
@@ -33,9 +33,9 @@ from hw_sim.scenario import _GRAMMAR as GRAMMAR
 from hw_sim.scenario import HERE, Scenario, parse_step
 from hw_sim.shell import SimShell
 from hw_sim.table import SimTable
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT_S = 120
 LAYOUTS = {name: load(HERE / "tables" / f"{name}.toml") for name in ("full", "rico")}
 JSON = {"Content-Type": "application/json"}
 
@@ -50,7 +50,7 @@ class Running:
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while not (run / "control").exists():
             assert self.process.poll() is None
             assert time.monotonic() < deadline
@@ -60,7 +60,7 @@ class Running:
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] = JSON
     ) -> tuple[int, Any]:
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             link.request(method, path, body, headers)
             answer = link.getresponse()
@@ -72,7 +72,7 @@ class Running:
         return self.ask("POST", path, json.dumps({"do": sentence}).encode())
 
     def raw(self, request: bytes) -> bytes:
-        with socket.create_connection(("127.0.0.1", self.port), LIMIT_S) as link:
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE_S) as link:
             link.sendall(request)
             link.shutdown(socket.SHUT_WR)
             return link.makefile("rb").read()
@@ -86,7 +86,7 @@ class Running:
         return subprocess.run(
             [sys.executable, "-m", "controller.cli", "sim", *words, "--run", str(self.run)],
             cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-            capture_output=True, check=False, timeout=LIMIT_S,
+            capture_output=True, check=False, timeout=PATIENCE_S,
         )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def sim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     running = Running(tmp_path_factory.mktemp("http") / "run")
     yield running
     running.process.terminate()
-    _, complaints = running.process.communicate(timeout=LIMIT_S)
+    _, complaints = running.process.communicate(timeout=PATIENCE_S)
     assert running.process.returncode == 0
     assert complaints == ""
 
@@ -219,7 +219,7 @@ def test_a_step_that_does_not_come_true_says_why(sim: Running) -> None:
 
 
 def test_more_steps_at_once_than_people_are_refused(tmp_path: Path) -> None:
-    async def main() -> tuple[int, dict[str, Any]]:
+    async def main() -> Answer:
         control = Control(SimShell(SimTable(LAYOUTS["full"]), tmp_path, ""))
         body = {"do": "wait 1000"}  # for ever: nobody lets this table's clock run
         waiting = [asyncio.create_task(control.answer("POST", "/do", body)) for _ in range(8)]
@@ -255,7 +255,7 @@ def test_silent_clients_take_no_more_than_their_share(sim: Running) -> None:
     links = [socket.create_connection(("127.0.0.1", sim.port), 5) for _ in range(CONNECTIONS + 8)]
     for link in links:
         link.close()
-    deadline = time.monotonic() + LIMIT_S
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             assert sim.door_is_shut()
@@ -281,6 +281,8 @@ class NoCables:
     def swap(self, one: Line, other: Line) -> None: ...
 
     def stick(self, line: Line, *, on: bool) -> None: ...
+
+    def link(self, *, on: bool) -> None: ...
 
 
 WORDS = ["shoe", "keys-1", "door", "1", "7", "0", "9", "-1", "$", "nowhere", "off", "7h", "9x",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from controller.daemon.pulse import Pulse
+from controller.faults.status import Status
 from hw_sim.scenario import find, load
 from record.kit.notify import Notifier
-from tests.crash.table import CrashTable
 from tests.e2e.keeper import Listening
+from tests.sim.table import VirtualTable
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 UNIT: Final = ROOT / "systemd" / "system" / "underfelt-table@.service"
@@ -28,7 +28,7 @@ def watchdog_us() -> int:
     return int(seconds) * SECOND
 
 
-class IdleTable(CrashTable):
+class IdleTable(VirtualTable):
     """In virtual time. Nobody plays; the watchdog's meals are timed."""
 
     groups = 0
@@ -43,7 +43,7 @@ class IdleTable(CrashTable):
         self._fed_us = 0
 
     @property
-    def status(self) -> Mapping[str, Any]:
+    def status(self) -> Status:
         return self.writer.status()
 
     @property

@@ -8,21 +8,21 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Final
 
+from tests.patience import PATIENCE_S
+
 ROOT: Final = Path(__file__).resolve().parents[2]
-PRODUCT: Final = ("controller", "drivers", "hw_sim", "link", "record")
+PRODUCT: Final = ("controller", "drivers", "hw_sim", "link", "record", "web")
 VENDORS: Final = "drivers/vendor/"
 """The sources' folder for the package ``underfelt``, which is installed beside the others."""
 SOURCES: Final = (*PRODUCT, ".ci", "bench", "docs", "systemd", "tests")
 MADE: Final = re.compile(r"__pycache__|\.py[cod]$|\.so$|\.hypothesis")
 """What tools leave in the tree."""
-LIMIT_S: Final = 400
-"""Only so that a hang ends; nothing is measured."""
 
 
 def files_below(*folders: str) -> Iterator[str]:
@@ -70,7 +70,8 @@ def build(folder: Path) -> Built:
 
 
 class Machine:
-    """An environment with the wheel and what it requires, nothing of the checkout."""
+    """An environment with the wheel and what it requires, nothing of the checkout. Extras are
+    installed only where a test names them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -78,7 +79,7 @@ class Machine:
         self.python = folder / "venv" / "bin" / "python"
         self.command = folder / "venv" / "bin" / "underfelt"
 
-    def install(self, wheel: Path) -> None:
+    def install(self, wheel: Path, *extras: str) -> None:
         venv.create(self.folder / "venv", symlinks=True)
         self.home.mkdir()
         done = subprocess.run(
@@ -88,7 +89,7 @@ class Machine:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         (site,) = self.folder.glob("venv/lib/python3*/site-packages")
-        for required in requirements("underfelt"):
+        for required in requirements("underfelt", extras=extras):
             link(required, site)
 
     @property
@@ -107,7 +108,7 @@ class Machine:
     def _run(self, command: list[str], stdin: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command, cwd=self.home, env=self.environment, input=stdin, capture_output=True,
-            text=True, check=False, timeout=LIMIT_S,
+            text=True, check=False, timeout=PATIENCE_S,
         )  # fmt: skip
 
     def start(self, *arguments: str, log: Path) -> subprocess.Popen[bytes]:
@@ -118,12 +119,14 @@ class Machine:
             )  # fmt: skip
 
 
-def requirements(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The distributions that one requires without extras, and what those require."""
+def requirements(
+    name: str, seen: frozenset[str] = frozenset(), extras: Sequence[str] = ()
+) -> frozenset[str]:
+    """The distributions that one requires with these extras, and what those require."""
     found = seen
     for line in distribution(name).requires or ():
         wanted, _, marker = line.partition(";")
-        if "extra" in marker or not applies(marker):
+        if not any(applies(marker, extra) for extra in ("", *extras)):
             continue
         required = re.split(r"[^A-Za-z0-9._-]", wanted.strip(), maxsplit=1)[0]
         if required not in found:
@@ -131,10 +134,10 @@ def requirements(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str
     return found
 
 
-def applies(marker: str) -> bool:
+def applies(marker: str, extra: str) -> bool:
     from packaging.markers import Marker
 
-    return not marker.strip() or Marker(marker.strip()).evaluate()
+    return not marker.strip() or Marker(marker.strip()).evaluate({"extra": extra})
 
 
 def link(name: str, site: Path) -> None:

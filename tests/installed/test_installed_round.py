@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.installed.building import LIMIT_S, Machine
+from tests.installed.building import Machine
+from tests.patience import PATIENCE_S
 
 TABLE = "mega"
 """Its wagers of up to three credits bring the mystery level within a round or two."""
@@ -31,7 +32,7 @@ class Floor:
         self.journal = self.folder / TABLE / "journal"
         self.process = machine.start(
             "demo", "floor", "--folder", str(self.folder), "--tables", TABLE, "--players", "7",
-            "--pace", "4", "--rounds", "1000", log=self.log,
+            "--pace", "4", "--rounds", "1000", "--terminal", log=self.log,
         )  # fmt: skip
 
     def ok(self, *arguments: str) -> str:
@@ -41,7 +42,7 @@ class Floor:
 
     def until(self, wanted: str) -> str:
         """The log as soon as a line of it has the words."""
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while wanted not in (said := self.log.read_text("utf-8")):
             assert self.process.poll() is None, said
             assert time.monotonic() < deadline, said
@@ -50,7 +51,7 @@ class Floor:
 
     def stop(self) -> str:
         self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(LIMIT_S) == 0, self.log.read_text("utf-8")
+        assert self.process.wait(PATIENCE_S) == 0, self.log.read_text("utf-8")
         return self.log.read_text("utf-8")
 
 
@@ -61,7 +62,7 @@ def floor(machine: Machine, tmp_path: Path) -> Iterator[Floor]:
     if made.process.poll() is None:
         made.process.terminate()
         try:
-            made.process.wait(LIMIT_S)
+            made.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             made.process.kill()
 
@@ -82,7 +83,7 @@ def test_a_round_with_link_shell_replay_evidence_and_bundle(floor: Floor, tmp_pa
         "evidence", award, "--config", floor.link, "--journal", str(floor.journal),
         "--output", str(proof),
     )  # fmt: skip
-    assert "is closed" in floor.stop()
+    assert "The demo has stopped" in floor.stop()
 
     told = floor.ok("replay", hand, "--config", floor.table, "--plain")
     assert "settled" in told.lower()

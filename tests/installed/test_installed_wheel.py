@@ -20,8 +20,8 @@ from tests.installed.building import (
 )
 
 TOPS = (*PRODUCT, "underfelt")
-EXTRAS = {"numpy", "psycopg"}
-"""Only with ``underfelt[math]`` and ``underfelt[link]``."""
+EXTRAS = {"numpy", "psycopg", "starlette", "uvicorn"}
+"""Only with ``underfelt[math]``, ``underfelt[link]`` and ``underfelt[web]``."""
 
 
 def test_the_wheel_holds_every_file_of_the_product_and_nothing_else(built: Built) -> None:
@@ -63,6 +63,14 @@ print(json.dumps([missing, where, len(ours)]))
     assert all(path.startswith(str(machine.folder / "venv")) for path in where), where
     modules = {name for name in files_below(*PRODUCT) if name.endswith(".py")}
     assert many + len(missing) >= len(modules)
+
+
+def test_the_web_process_names_the_extra_that_it_needs(machine: Machine) -> None:
+    config = machine.home / "web.toml"
+    config.write_text("[web]\nlogin = false\n")
+    done = machine.run("web", "--config", str(config))
+    assert (done.returncode, done.stdout) == (69, "")
+    assert "install underfelt[web]" in done.stderr
 
 
 def test_a_vendor_driver_runs_with_the_one_module_it_may_import(machine: Machine) -> None:

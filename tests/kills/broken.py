@@ -17,8 +17,9 @@ from unittest.mock import patch
 from controller.cli import main
 from link.ledger import contributions
 from link.ledger.state import Reply, State, TableJournal
-from link.server import server, start
+from link.server import compose
 from link.server.floor import Floor
+from link.server.leadership import Leadership
 from link.server.server import Server
 from record.link.events import Contributed
 
@@ -32,7 +33,7 @@ class Early(Server):
     def _conclude(self, floor: Floor, mono: int) -> None:
         answers = list(floor.answers())
         for peer, data in answers:
-            self._send(floor, peer, data)
+            self._network.send(peer, data)
         if answers:
             time.sleep(LATE_S)
         super()._conclude(floor, mono)
@@ -48,8 +49,8 @@ def twice(state: State, journal: TableJournal, body: Contributed) -> list[Reply]
 
 if __name__ == "__main__":
     with (
-        patch.object(start, "Server", Early),
+        patch.object(compose, "Server", Early),
         patch.object(contributions, "contribute", twice),
-        patch.object(server, "compare", lambda *_: None),
+        patch.object(Leadership, "compare", lambda *_: None),
     ):
         sys.exit(main(sys.argv[1:]))

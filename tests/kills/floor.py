@@ -6,9 +6,7 @@ each one dies with the test, so that nothing is left behind.
 
 from __future__ import annotations
 
-import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,14 +20,14 @@ from hw_sim.scenario import HERE, find, load
 from record.journal import JournalError
 from record.journal.reader import JournalReader
 from record.link.keys import load_public
+from tests.controller.link.files import with_link
 from tests.e2e.table import ROOT, configure, environment, underfelt
 from tests.kills.checker import Book, book_of, check_all, check_promises
 from tests.kills.sums import CONFIG
 from tests.kills.witness import Witness
-from tests.link.client.files import with_link
+from tests.patience import PATIENCE_S
+from tests.ports import two_ports
 
-PATIENCE_S: Final = 120.0
-"""Only so that a hang ends; nothing is measured."""
 LOOK_S: Final = 0.02
 QUICK_S: Final = 0.001
 DAWDLE_S: Final = 30.0
@@ -38,7 +36,6 @@ PASSWORD: Final = "three cards and a river"
 SETTINGS: Final = "[server]\nbeat_ms = 500\nlease_ms = 1000\n"
 CLI: Final = (sys.executable, "-m", "controller.cli")
 DIES_WITH_US: Final = ("setpriv", "--pdeathsig", "KILL")
-PORTS: Final = range(20_000, 32_000, 2)
 """Below those that connections are given: nobody takes the port while the server is dead."""
 DEVICES: Final = {"mbs3": "MBS3", "mega": "MEGA"}
 """Reference tables whose games have a progressive."""
@@ -56,21 +53,6 @@ def until(seen: Callable[[], bool], what: Callable[[], str]) -> None:
         if time.monotonic() > end:
             raise GaveUp(what())
         time.sleep(LOOK_S)
-
-
-def free_port(start: int) -> int:
-    """Two in a row, as ``link init`` wants them."""
-    for number in range(len(PORTS)):
-        port = PORTS[(start + number) % len(PORTS)]
-        try:
-            with (
-                socket.create_server(("127.0.0.1", port)),
-                socket.create_server(("127.0.0.1", port + 1)),
-            ):
-                return port
-        except OSError:
-            continue
-    raise GaveUp("no free ports")
 
 
 @dataclass
@@ -148,7 +130,7 @@ class Floor:
         self.folder, self.seed = folder, seed
         folder.mkdir(parents=True)
         self.config = folder / "link" / "link.toml"
-        self.port = free_port(os.getpid() * 7 + sum(map(ord, folder.name)))
+        self.port = two_ports()
         names = [f"load-{n}" for n in range(1, loads + 1)]
         self._init(store, {**dict.fromkeys(names, "MBS3"), **{n: DEVICES[n] for n in devices}})
         self.where = str(folder / "link" / "link.db") if store.startswith("sqlite:") else store

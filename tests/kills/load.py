@@ -119,6 +119,7 @@ class Load:
             limit_ms=60_000,
             put=_nothing,
             keep=_nothing,
+            now_of=lambda: None,
         )
 
     async def run(self, endpoint: str, server_key: Path) -> None:

@@ -214,9 +214,9 @@ HEAD: Final = """\
 
 `make kills`: random SIGKILLs of real processes under load: `underfelt link` with CURVE, tables that
 run the real journal, outbox and session under a generated load, and on some floors `underfelt
-table` over simulated devices with people who play. Whoever was killed is started again and play
-goes on. Nine kills in twenty hit the server, seven a table, three both, one everybody at once; two
-in five come while somebody is still starting or sending again.
+table` over simulated devices with people who play. A killed process is restarted and play
+continues. Nine kills in twenty hit the server, seven a table, three both, one everything at once;
+two in five come while a process is still starting or sending again.
 
 {how}
 

@@ -19,6 +19,8 @@ from typing import Final
 
 import zmq
 
+from tests.patience import PATIENCE_S
+
 Pair = tuple[bytes, bytes]
 ANY: Final = "tcp://127.0.0.1:*"
 
@@ -73,7 +75,7 @@ class Chaos:
 
     def close(self) -> None:
         self._stop = True
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
         self._front.close(0)
         self._back.close(0)
         self._context.destroy(0)
@@ -140,7 +142,7 @@ class Wire:
 
     def close(self) -> None:
         self._stop = True
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
         for one in (*self._sockets, self._listener):
             one.close()
 

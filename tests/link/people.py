@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from nacl.signing import SigningKey
 
-from link import accounts
+from link import accounts, registry
 from link.accounts import Credential
 from link.ledger.ledger import Ledger
 from link.ledger.orders import MACHINE, Found, Founded, Person
 from link.ledger.state import Sign
-from link.registry import Stamp
+from link.registry import Stamp, Wanted
 from link.rows import AccountRow
-from link.server import orders
+from link.server import staff_orders as orders
+from link.store.base import Store
 
 PASSWORD = "three cards and a river"
 STAFF = {"m.ng": "manager", "k.lee": "supervisor", "a.kim": "engineer"}
@@ -61,3 +63,19 @@ def settle(ledger: Ledger, *, acknowledged: bool = True) -> dict[str, AccountRow
     for text in orders.for_the_record(order):
         ledger.office(text, two, 1, signed_with(PASSWORD, PASSWORD))
     return rows
+
+
+def founded(
+    store: Store, wanted: Sequence[Wanted], holder: str = "test", *, acknowledged: bool = True
+) -> None:
+    """A new store with the first accounts and these keys."""
+    store.migrate(at_ms=1)
+    epoch = store.lead(holder, 1_000)
+    assert epoch is not None
+    ledger = Ledger((), store.load())
+    people = settle(ledger, acknowledged=acknowledged)
+    group = ledger.group(epoch)
+    group.keys = {row.public: row for row in registry.enrol({}, wanted, Stamp("test", 1))}
+    group.accounts = people
+    store.commit(group)
+    store.resign(epoch)

@@ -14,6 +14,8 @@ from typing import Any
 
 import zmq
 
+from tests.patience import PATIENCE_S
+
 Message = dict[str, Any]
 
 
@@ -153,7 +155,7 @@ class Stranger:
     def until(
         self,
         wanted: Callable[[Message], bool],
-        timeout_s: float = 20.0,
+        timeout_s: float = PATIENCE_S,
         again: Message | None = None,
     ) -> Message:
         """The first message that is wanted; ``again`` is sent now and whenever nothing comes."""
@@ -168,19 +170,19 @@ class Stranger:
                 return message
         raise GaveUp(f"{self.table}: nothing wanted came; heard {self.heard[-5:]}")
 
-    def join(self, timeout_s: float = 20.0) -> Message:
+    def join(self, timeout_s: float = PATIENCE_S) -> Message:
         """Connect and say hello until welcomed or refused."""
         self.connect()
         return self.greet(timeout_s)
 
-    def greet(self, timeout_s: float = 20.0) -> Message:
+    def greet(self, timeout_s: float = PATIENCE_S) -> Message:
         return self.until(
             lambda m: m["t"] in ("welcome", "refused") and m.get("code") != "E-LNK-011",
             timeout_s,
             self.hello(),
         )
 
-    def deliver(self, timeout_s: float = 30.0) -> None:
+    def deliver(self, timeout_s: float = PATIENCE_S) -> None:
         """Send what is not acknowledged, in order, again and again, until all of it is."""
         end = time.monotonic() + timeout_s
         sent, next_send = 0, 0.0
@@ -201,12 +203,12 @@ class Stranger:
             elif message["code"] != "E-LNK-014":
                 raise GaveUp(f"{self.table}: {message}")
 
-    def beat(self, timeout_s: float = 20.0) -> Message:
+    def beat(self, timeout_s: float = PATIENCE_S) -> Message:
         at = time.time_ns() // 1_000_000
         return self.until(
             lambda m: m["t"] == "beat" and m["at_ms"] == at, timeout_s, {"t": "beat", "at_ms": at}
         )
 
-    def bye(self, timeout_s: float = 20.0) -> Message:
+    def bye(self, timeout_s: float = PATIENCE_S) -> Message:
         self.send({"t": "bye", "why": "done"})
         return self.until(lambda m: m["t"] == "bye", timeout_s)

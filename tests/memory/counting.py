@@ -22,12 +22,12 @@ from typing import Final, NamedTuple, Self, cast
 from controller.deckwatch import statistics
 from controller.rules import outcome
 from controller.rules.cards import Card
-from record.journal import Journal
+from record.journal import Journal, Position
 from tests.clauses.tables import table
-from tests.daemon.desk import desk, opening_of, play_rounds
+from tests.controller.history.desk import desk, opening_of, play_rounds
+from tests.controller.table.test_table_any_round import WAGERS
 from tests.memory.whole import BEGAN_MS, SEGMENT, Unsynced, WholeTable
-from tests.paper import Noise, Paper, Row
-from tests.table.test_table_any_round import WAGERS
+from tests.paper import Noise, Paper
 
 GAMES: Final = ("MBS3", "MEGA", "NSW", "PP6", "RICO")
 RECENT: Final = 500
@@ -88,10 +88,9 @@ class OnJournal(Paper):
     def wall_ms(self) -> int:
         return self.clock()
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
+    def append(self, kind: str, body: bytes, at_ms: int) -> Position:
         assert self.journal is not None
-        at = self.journal.append(kind, body, at_ms)
-        return Row(at.seq, kind, body, at_ms, at.hash)
+        return self.journal.append(kind, body, at_ms)
 
 
 class LongTable:
@@ -139,8 +138,8 @@ class LongTable:
             for told in (self.table.log, self.table.entries, hand.seen, self.made.noise.calls):
                 del told[:-RECENT]  # what only the test keeps
 
-    def play_to_standing(self, rounds: int) -> None:
-        """So many rounds at least, and then to the next standing record: from one to the next the
+    def play_to_snapshot(self, rounds: int) -> None:
+        """So many rounds at least, and then to the next snapshot: from one to the next the
         daemon follows the cards of closed rounds, which is no leak."""
         self.play(rounds)
         memory = self.made.table_log.memory

@@ -25,7 +25,7 @@ HEAD: Final = """\
 `make memory`: {rounds} rounds at each table in virtual time, seed {seed}. Readings go through the
 real writer and journal; what it releases goes to the link's session, the log, the metrics, the
 frame log and the rings of the shell. Counted are the objects and bytes that can be reached from
-all of these, just after a standing record; the entries of the program's caches stand beside them.
+all of these, just after a snapshot; the entries of the program's caches stand beside them.
 
 The first rounds fill what a table keeps on purpose. Then the line is flat: the most of the last
 part may not exceed the most of the part before it by more than {most} KiB, or the run fails.
@@ -98,7 +98,7 @@ def line(game: str, linked: bool, seed: int, rounds: int) -> Line:
     rows = []
     with LongTable(game, seed, linked=linked) as table:
         while table.rounds < rounds:
-            table.play_to_standing(rounds // STEPS - 10)
+            table.play_to_snapshot(rounds // STEPS - 10)
             kept = table.kept()
             samples.append((table.rounds, kept.bytes))
             rows.append(f"| {table.rounds:,} | {kept.total:,} | {kept.bytes:,} | {kept.cached:,} |")

@@ -47,9 +47,9 @@ def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
 def growth(game: str, *, linked: bool = False) -> tuple[int, str]:
     """Objects more, and of which types."""
     with LongTable(game, 1, linked=linked, same=True) as table:
-        table.play_to_standing(FULL)
+        table.play_to_snapshot(FULL)
         before = table.kept()
-        table.play_to_standing(MORE)
+        table.play_to_snapshot(MORE)
         after = table.kept()
     more = after.objects - before.objects
     return after.total - before.total, str(more.most_common(5))

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from controller.daemon.decks import Decks
 from controller.daemon.frames import Frames, open_frames
 from controller.daemon.journald import RateLimit
 from controller.daemon.logbook import Logbook
 from controller.daemon.metrics import Process, metrics
+from controller.daemon.selecting import Selecting
+from controller.daemon.testmode import TestMode
 from controller.daemon.writer import Input, Released, Tick, Told, Writer
+from controller.faults.status import Status
 from controller.history.selection.selector import Selector
 from controller.link.cursor import Cursor, Places
 from controller.link.hearing import Heard, Hearing
@@ -44,10 +46,10 @@ from record.journal import Journal
 from record.journal.disk import RealDisk
 from record.link.events import Claimed
 from record.link.messages import Event
-from tests.daemon.desk import WrittenTable
-from tests.link.client.model import Committed, ModelServer
+from tests.controller.history.desk import WrittenTable
+from tests.controller.link.model import Committed, ModelServer
+from tests.controller.table.console_player import STEP_US
 from tests.paper import KEY
-from tests.table.console_player import STEP_US
 
 SEGMENT: Final = 64 << 10
 QUICKER: Final = 200
@@ -97,9 +99,7 @@ class Dialled:
     def released(self, released: Released) -> list[Heard]:
         """A group is durable; returns what the server has to say to it."""
         self.cursor.add(released.outbox)
-        journal = released.status["journal"]
-        head = Head(released.sent, journal["next_seq"] - 1, journal["head"])
-        self._do(self.session.grown(head, released.outbox, self.now))
+        self._do(self.session.grown(released.head, released.outbox, self.now))
         for _ in range(4):
             self._do(self.session.tick(self.now))
         outbox = self.session.outbox
@@ -151,9 +151,13 @@ class WholeTable(WrittenTable):
         assert self.table_log is not None
         selector = Selector(self.journal.journal_id, _seeds(), bytes, bytes)
         self.writer = Writer(
-            self.core, self.table_log, self.journal, selector, clock_ns=lambda: self.now_us * 1000
+            self.core,
+            self.table_log,
+            self.journal,
+            Selecting(selector),
+            TestMode(self.core, self.table_log),
+            clock_ns=lambda: self.now_us * 1000,
         )
-        self.writer.decks = Decks()
         self.recent, self.logbook = Recent(), Logbook(0)
         self.frames: Frames = open_frames(self.folder / "journal", KEY, bytes, frozenset({"shoe"}))
         self.limit = RateLimit(clock=lambda: self.now_us / 1e6)
@@ -161,7 +165,7 @@ class WholeTable(WrittenTable):
         if self.linked:
             self.writer.hearing = Hearing(LIMIT_MS * 1000, self.journal.journal_id)
             self.link = Dialled(self)
-        self._take(self.writer.start({"start": 1}, [], self.now_us))
+        self._take(self.writer.start(self.now_us))
 
     def wall_ms(self) -> int:
         return BEGAN_MS + self.now_us // 1000 * QUICKER
@@ -212,7 +216,7 @@ class WholeTable(WrittenTable):
     def between_rounds(self) -> None:
         """What the daemon does beside the table: frames away, and somebody asks for metrics."""
         self.frames.write_away()
-        status = {
+        status: Status = {
             **self.writer.status(),
             "table": "long",
             "link": None if self.link is None else self.link.session.status(self.link.now),

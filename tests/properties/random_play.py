@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from controller.demo.croupier import CHIPS, SHOE, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import CHIPS, SHOE, SUPERVISOR, ScriptedDealer
 from controller.rules.cards import DECK, Card, HiddenCard
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
@@ -28,7 +28,7 @@ OTHER = f.Declared("S2", f.Role.CASINO_SUPERVISOR)
 
 
 @dataclass
-class Chaos(Croupier):
+class Chaos(ScriptedDealer):
     rng: random.Random = field(default_factory=random.Random)
     mischief: float = 0.0
     wagers: dict[int, dict[str, int]] = field(default_factory=dict)

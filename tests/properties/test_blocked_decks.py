@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import SHOE, SUPERVISOR, Croupier
+from controller.demo.scripted_dealer import SHOE, SUPERVISOR, ScriptedDealer
 from controller.rules.engine import facts as f
 from controller.rules.engine.state import Phase
 from tests.clauses.tables import SETTINGS, SHUFFLER, base, table
@@ -16,7 +16,7 @@ from tests.clauses.tables import SETTINGS, SHUFFLER, base, table
 TABLES: list[tuple[str, dict[str, Any]]] = [*((game, {}) for game in SETTINGS), *SHUFFLER.items()]
 
 
-def _faults(croupier: Croupier) -> dict[str, Callable[[], object]]:
+def _faults(croupier: ScriptedDealer) -> dict[str, Callable[[], object]]:
     def in_the_round(what: f.What, by: f.Source) -> None:
         ricochet = croupier.state.rules.book.family == "ricochet"
         croupier.bets({2: {"ante": 500} if ricochet else base(1000)})

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import Croupier
+from controller.demo.scripted_dealer import ScriptedDealer
 from controller.rules.cards import DECK, HiddenCard
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx
@@ -143,7 +143,7 @@ def test_hidden_cards_change_no_output_before_their_public_moment(game: str) -> 
         twins = []
         for _ in range(2):
             state = open_table(game, SETTINGS[game], TODAY)
-            croupier = Croupier(state, _public_deck(rng, public))
+            croupier = ScriptedDealer(state, _public_deck(rng, public))
             outputs: list[Any] = []
             croupier.told = lambda _fact, effects, out=outputs: out.append(repr(effects))
             croupier.prepare()
@@ -165,7 +165,7 @@ def test_the_twin_test_can_fail() -> None:
     texts = []
     for seed in (1, 2):
         rng = random.Random(seed)
-        croupier = Croupier(open_table("NSW", {}, TODAY), _public_deck(rng, {}))
+        croupier = ScriptedDealer(open_table("NSW", {}, TODAY), _public_deck(rng, {}))
         croupier.prepare()
         croupier.bets({1: {"1": 500, "2": 500, "$": 500}})
         outputs: list[str] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from controller.demo.croupier import SUPERVISOR
+from controller.demo.scripted_dealer import SUPERVISOR
 from controller.rules.cards import DECK
 from controller.rules.decode import decode_record
 from controller.rules.engine import effects as fx

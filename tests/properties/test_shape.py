@@ -71,7 +71,7 @@ shares = { "royal flush" = 100, "straight flush" = 101 }
 
 
 def test_no_message_of_the_decoder_is_passed_on_as_it_is() -> None:
-    """Whoever tells somebody what msgspec said asks ``record.shape.why``. Listed are those that
+    """Code that reports what msgspec said asks ``record.shape.why``. Listed are those that
     read any JSON, or a type without a mapping."""
     loose = [
         str(path.relative_to(ROOT))
@@ -92,7 +92,7 @@ def test_no_message_of_the_decoder_is_passed_on_as_it_is() -> None:
         "link/ledger/equal_cost.py",
         "link/ledger/parameters.py",
         "link/reports/par.py",
-        "link/server/staff_orders.py",
+        "link/server/staff_chain.py",
         "link/store/backup.py",
         "record/link/outbox.py",
         "record/shape.py",

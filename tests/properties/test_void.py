@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from controller.demo import telling
+from controller.demo import views
 from controller.history.gamingday.rounds import round_recorded
 from controller.history.gamingday.sheet import Day
 from controller.rules.cards import DECK
@@ -22,6 +21,7 @@ from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.opening import open_table
 from controller.rules.engine.state import Phase
+from controller.shell.answers import ClosedRound
 from controller.shell.render.records import round_
 from link.reports.table import played
 from record.link.events import RoundPlayed
@@ -58,11 +58,11 @@ def words(number: int, record: Any, result: Any) -> dict[str, str]:
     """Who says what about the round."""
     day = counted(number, record, result)
     ways = {"settled": day.rounds.settled, "void": day.rounds.void, "supervisor": day.rounds.held}
-    row: Mapping[str, Any] = {
-        "round": number, "record": record, "result": result, "corrected": False,
-    }  # fmt: skip
+    row = ClosedRound(
+        round=number, record=record, result=result, corrected=False, why={}, events=[]
+    )
     event = RoundPlayed(number, record, result)
-    told = telling.ending({"record": record, "result": result})
+    told = views.ending({"record": record, "result": result})
     return {
         "journal day": next(name for name, times in ways.items() if times),
         "round": next(round_(row, 200)).rsplit(": ", 1)[1],

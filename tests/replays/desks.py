@@ -14,13 +14,14 @@ from controller.rules.engine.effects import Refused
 from controller.rules.engine.facts import Fact
 from controller.rules.engine.step import step
 from drivers.orders import Order, ShowLamps, ShowMagicCard, ShowPrompt
+from record.journal import Position
 from tests.clauses.tables import SHUFFLER, table
-from tests.daemon import desk
-from tests.daemon.desk import Desk, WrittenTable
-from tests.paper import Paper, Row, cards
+from tests.controller.history import desk
+from tests.controller.history.desk import Desk, WrittenTable
+from tests.controller.table.test_table_any_round import WAGERS
+from tests.paper import Paper, cards
 from tests.replays.playing import Journalled, Witness
 from tests.replays.telling import Deed
-from tests.table.test_table_any_round import WAGERS
 
 START_MS: Final = 1_700_000_000_000
 TICK_MS: Final = 40
@@ -39,12 +40,12 @@ class Watched(Paper):
         self.at_ms += TICK_MS
         return self.at_ms
 
-    def append(self, kind: str, body: bytes, at_ms: int) -> Row:
-        row = super().append(kind, body, at_ms)
+    def append(self, kind: str, body: bytes, at_ms: int) -> Position:
+        at = super().append(kind, body, at_ms)
         if kind == ROUND and self.made is not None:
             number = round_number(body)
             self.witness.digests[number] = StateDigest().of(self.made.table_log.memory.state)
-        return row
+        return at
 
 
 @dataclass

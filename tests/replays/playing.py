@@ -6,7 +6,7 @@ seed. Rounds at a desk are beside it (desks.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -16,7 +16,6 @@ from controller.config.keys import KEY_WORD
 from controller.daemon.frames import open_frames
 from controller.daemon.writer import Released
 from controller.history.framelog import Direction
-from controller.history.replay import Record
 from controller.history.sealing import CardSealer
 from controller.history.snapshot import StateDigest
 from controller.rules.engine import effects as fx
@@ -25,11 +24,12 @@ from drivers.readings import Reading, Shown
 from hw_sim.layout import load as load_layout
 from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import Scenario, Step, find, load, parse_step
-from tests.crash.table import KEY as CRASH_KEY
-from tests.crash.table import Bench, CrashTable
-from tests.daemon.desk import Desk
-from tests.journal.simdisk import PowerCut
+from record.journal.format import Record
+from tests.controller.history.desk import Desk
+from tests.record.journal.simdisk import PowerCut
 from tests.replays.telling import Deed
+from tests.sim.table import KEY as CRASH_KEY
+from tests.sim.table import VirtualTable
 
 PLAIN: Final = {
     "MBS3": "mbs3-plain",
@@ -80,8 +80,8 @@ class Journalled:
 # --- people at a simulated table ------------------------------------------------------------------
 
 
-class People(CrashTable):
-    """A crash table with a witness."""
+class People(VirtualTable):
+    """A virtual table with a witness."""
 
     def __post_init__(self) -> None:
         self.witness = Witness()
@@ -91,9 +91,18 @@ class People(CrashTable):
     def _saw(self, released: Released) -> None:
         for effect in released.effects:
             if isinstance(effect, fx.PublishRound):
-                self.witness.results[effect.round_no] = effect.result
-                digest = StateDigest().of(self.writer.core.state)
-                self.witness.digests[effect.round_no] = digest
+                self._closed(effect.round_no, effect.result)
+
+    def _boot(self) -> None:
+        super()._boot()
+        for archive in self.writer.core.state.history:
+            # The power went as the round closed: the next start writes what belongs to it.
+            if archive.round_no not in self.witness.results:
+                self._closed(archive.round_no, archive.result)
+
+    def _closed(self, number: int, result: Any) -> None:
+        self.witness.results[number] = result
+        self.witness.digests[number] = StateDigest().of(self.writer.core.state)
 
     def _reading(self, reading: Reading) -> None:
         if isinstance(reading, Shown) and self._up:
@@ -182,29 +191,15 @@ def _link_goes(steps: list[Step], rng: Random) -> Iterator[Step]:
 # --- on a real disk -------------------------------------------------------------------------------
 
 
-class LoggedBench(Bench):
-    """Keeps what goes over the lines, as the daemon's hub does."""
-
-    def __init__(self, layout: Path, seed: int, on_reading: Callable[[Reading], None]) -> None:
-        self.frames: list[tuple[str, Direction, bytes, int]] = []
-        super().__init__(layout, seed, on_reading)
-
-    def received(self, port: str, data: bytes) -> None:
-        self.frames.append((port, "in", data, self.now_us))
-        super().received(port, data)
-
-    def _write(self, port: str, data: bytes) -> None:
-        self.frames.append((port, "out", data, self.now_us))
-        super()._write(port, data)
-
-
 class LoggedPeople(People):
     """People whose table keeps a frame log."""
 
-    bench: LoggedBench
+    def __post_init__(self) -> None:
+        self.frames: list[tuple[str, Direction, bytes, int]] = []
+        super().__post_init__()
 
-    def _devices(self) -> Bench:
-        return LoggedBench(self.scenario.layout_path, self.scenario.seed, self._reading)
+    def _frame(self, port: str, direction: Direction, data: bytes, at_us: int) -> None:
+        self.frames.append((port, direction, data, at_us))
 
     def save(self, folder: Path) -> Path:
         """Journal, frame log and key as they lie beside each other; returns the journal."""
@@ -214,7 +209,7 @@ class LoggedPeople(People):
             (journal / name).write_bytes(inode.seen)
         cards = frozenset({"shoe", "shuffler"})
         frames = open_frames(journal, CRASH_KEY, Random(1).randbytes, cards)
-        for one in self.bench.frames:
+        for one in self.frames:
             frames.note(*one)
             frames.write_away()
         frames.close()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from hw_sim.scenario import HERE
-from tests.daemon.desk import GAMES
+from tests.controller.history.desk import GAMES
 from tests.replays.desks import desk_rounds
 from tests.replays.equality import all_differences
 from tests.replays.playing import PLAIN, Journalled, people_rounds, scenario_rounds

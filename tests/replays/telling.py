@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from controller.replay.closed import closed_cards
+from controller.replay.cards import closed_cards
 from controller.replay.timeline import Moment, Timeline
 from controller.rules.cards import NAMES, Card
 from controller.rules.engine import effects as fx
@@ -127,11 +127,13 @@ def _orders(deed: Deed, moment: Moment) -> Iterator[str]:
 def _felt(deed: Deed, moment: Moment) -> Iterator[str]:
     """What lies where."""
     state = deed.state
-    lies = {(row.seat, spot): cents for row in moment.rows for spot, cents, _ in row.wagers}
+    lies = {(row.seat, spot): cents for row in moment.felt.rows for spot, cents, _ in row.wagers}
     if state.phase in (Phase.IDLE, Phase.BETTING):
         true = {place: cents for place, cents in state.spots.items() if cents}
         worth = state.rules.table.credit_cents or 0
-        true |= {(n, "progressive"): count * worth for n, count in state.credits.items() if count}
+        # Between rounds the state still has the credits of the last one; their chips have dropped.
+        credits = state.credits.items() if state.phase is Phase.BETTING else ()
+        true |= {(n, "progressive"): count * worth for n, count in credits if count}
     else:
         true = {
             (n, spot): cents
@@ -141,9 +143,9 @@ def _felt(deed: Deed, moment: Moment) -> Iterator[str]:
         }
     if lies != true:
         yield f"on the felt {lies}, it was {true}"
-    for row in moment.rows:
+    for row in moment.felt.rows:
         seat = state.seats.get(row.seat)
-        opened = () if seat is None else tuple(NAMES[card] for card in seat.opened or ())
+        opened = () if seat is None else tuple(seat.opened or ())
         if state.phase is not Phase.IDLE and row.cards[: len(opened)] != opened:
             yield f"seat {row.seat} has {row.cards}, open were {opened}"
 

@@ -6,13 +6,14 @@ from copy import deepcopy
 
 import pytest
 
-from controller.history.replay import Record, Replay
+from controller.history.replay import Replay
 from controller.replay import felt, words
 from controller.replay.finding import rounds_in
 from controller.replay.timeline import DealtCard, Timeline, _Teller, build
 from controller.rules.engine import effects as fx
 from hw_sim.scenario import find
-from tests.daemon.desk import GAMES
+from record.journal.format import Record
+from tests.controller.history.desk import GAMES
 from tests.replays.desks import desk_rounds
 from tests.replays.equality import all_differences, differences
 from tests.replays.playing import (
@@ -104,7 +105,7 @@ def test_what_is_told_of_each_fact_is_compared(monkeypatch: pytest.MonkeyPatch) 
         found.moments[at - 1 : at + 1] = reversed(found.moments[at - 1 : at + 1])
         return found
 
-    def without_clause(effect: fx.Effect) -> list[words.Said]:
+    def without_clause(effect: fx.Effect) -> list[words.Sentence]:
         return [one._replace(clause="") for one in real["_effect"](effect)]
 
     def other_card(teller: _Teller, place: tuple[int, int], where: str) -> DealtCard:

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from controller.daemon.inputs import Released
 from controller.rules.engine.state import Phase
+from controller.table.core import TableCore
 from drivers.base import DeviceIdentified, DeviceState, StateReported
 from drivers.orders import (
     AcknowledgeCredit,
@@ -45,8 +47,8 @@ from drivers.readings import (
 from hw_sim.clock import MS, SECOND
 from hw_sim.devices.cdp import FULL_DECK
 from hw_sim.scenario import HERE, card_byte, find, load, parse_step
-from tests.sim.host import METER, Host
-from tests.sim.virtual import VirtualTable
+from tests.sim.devices import VirtualDevices
+from tests.sim.table import VirtualTable
 
 UNKNOWN, READY = DeviceState.UNKNOWN, DeviceState.READY
 DEGRADED, LOCKED = DeviceState.DEGRADED, DeviceState.LOCKED
@@ -63,7 +65,7 @@ Spot = tuple[int, str]
 T = TypeVar("T")
 
 
-class Bench(VirtualTable):
+class Bench(VirtualDevices):
     """``table`` is the name of a reference layout; mega has every kind of device but a shuffler."""
 
     def __init__(self, table: str = "mega", seed: int = 1) -> None:
@@ -78,7 +80,7 @@ class Bench(VirtualTable):
 
     # --- the stand-in for the core --------------------------------------------------------------
 
-    def _heard(self, reading: object) -> None:
+    def _heard(self, reading: Reading) -> None:
         match reading:
             case StateReported(device=device):
                 self.states.setdefault(device, []).append(reading)
@@ -289,31 +291,37 @@ def inventories(bench: Bench, reader: str) -> int:
 # --- a table with its core -----------------------------------------------------------------------
 
 
-class Played(Host):
+class Played(VirtualTable):
     """A table with core and people, played line by line so that a test can look in between."""
 
     def __init__(self, scenario: str = "mbs3-plain", cards: str | None = None) -> None:
         self.effects: list[object] = []
+        """For the link and others, and the alarms."""
         base = load(find(scenario))
         if cards is not None:
             base = replace(base, cards=tuple(card_byte(name) for name in cards.split()))
         super().__init__(base)
-        self.virtual.start()
-        self._orders(self.core.orders_now())
-        self.meter(METER)
-        self.virtual.run_for(3 * SECOND)
+        self.begin()
+        self.run_for(3 * SECOND)
 
     def do(self, *sentences: str) -> Played:
         for number, sentence in enumerate(sentences, 1):
             step = parse_step(number, sentence)
             assert step is not None, sentence
             for pause_us in self.director.do(step):
-                self.virtual.run_for(pause_us)
+                self.run_for(pause_us)
         return self
 
-    def _outbox(self) -> None:
-        self.effects += self.core.outbox
-        super()._outbox()
+    def _release(self, released: Released) -> None:
+        self.effects += released.effects
+        super()._release(released)
+
+    @property
+    def core(self) -> TableCore:
+        return self.writer.core
+
+    def facts(self) -> int:
+        return self.writer.table_log.written["fact"]
 
     def some(self, kind: type[T]) -> list[T]:
         return [effect for effect in self.effects if isinstance(effect, kind)]
@@ -323,7 +331,7 @@ class Played(Host):
 
     @property
     def prompt(self) -> str:
-        return " / ".join(line.strip() for line in self.virtual.sim.prompt())
+        return " / ".join(line.strip() for line in self.bench.sim.prompt())
 
     def nets(self) -> list[dict[int, int]]:
-        return [{row["seat"]: row["net"] for row in r["seats"]} for r in self.results]
+        return [{row["seat"]: row["net"] for row in r["seats"]} for r in self.results.values()]

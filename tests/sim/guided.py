@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from controller.shell.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wishes
 from drivers.orders import LockCards, ShowLamps, WatchAntennas
+from drivers.readings import Reading
 from hw_sim.clock import MS, SECOND
 from tests.sim.faults_bench import Bench
 
@@ -23,11 +24,11 @@ class TestBench(Bench):
     guided: Guided | None = None
     _probed: str = ""
 
-    def _heard(self, reading: object) -> None:
+    def _heard(self, reading: Reading) -> None:
         super()._heard(reading)
         self._tell(reading)
 
-    def _tell(self, reading: object) -> None:
+    def _tell(self, reading: Reading | Looped) -> None:
         if self.guided is not None:
             self._do(self.guided.take(reading, self.now_us))
 

@@ -1,4 +1,4 @@
-"""Row 10: SDA held low. Chips are unknown at once, serial lines and pins never notice."""
+"""Row 10: SDA held low. Boards are unknown at once, serial lines and pins never notice."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def stuck() -> tuple[_Recording, Watch, list[int]]:
 Stuck = tuple[_Recording, Watch, list[int]]
 
 
-def test_every_chip_is_unknown_within_a_second_and_says_so_once(stuck: Stuck) -> None:
+def test_every_board_is_unknown_within_a_second_and_says_so_once(stuck: Stuck) -> None:
     _, watch, _ = stuck
-    for chip in CHIPS:
-        assert [r.state for r in watch.states(chip)] == [UNKNOWN], chip
-        assert (watch.left_ready_after_us(chip) or 0) <= SECOND
-        assert watch.codes(chip) <= {"E-EXP-006", "E-DSP-003", "E-DSP-013"}
-        assert watch.codes(chip)
+    for board in CHIPS:
+        assert [r.state for r in watch.states(board)] == [UNKNOWN], board
+        assert (watch.left_ready_after_us(board) or 0) <= SECOND
+        assert watch.codes(board) <= {"E-EXP-006", "E-DSP-003", "E-DSP-013"}
+        assert watch.codes(board)
 
 
 def test_recovery_is_tried_at_most_once_in_ten_seconds(stuck: Stuck) -> None:
@@ -67,7 +67,7 @@ def test_lines_pins_and_supply_go_on_as_if_nothing_were(stuck: Stuck) -> None:
     assert inventories(bench, "chips-1") > 100
 
 
-def test_afterwards_every_chip_is_found_again_and_its_levels_start_anew() -> None:
+def test_afterwards_every_board_is_found_again_and_its_levels_start_anew() -> None:
     bench = Bench().set_up(cards=False, sensing=False)
     bench.sim.keyboard.down("PLAY")
     bench.run_for(SECOND)
@@ -76,6 +76,6 @@ def test_afterwards_every_chip_is_found_again_and_its_levels_start_anew() -> Non
     bench.run_for(4 * SECOND)
     bench.fault("stuck off")
     bench.run_for(11 * SECOND)
-    assert {bench.state(chip) for chip in CHIPS} == {READY}
+    assert {bench.state(board) for board in CHIPS} == {READY}
     assert bench.keys() == ["PLAY"], "a key held all the while is one press"
     assert (bench.sim.lamps(), bench.sim.meter()) == (lamps, meter)

@@ -12,7 +12,7 @@ from drivers.base import StateReported
 from hw_sim.people.dealer import Stuck
 from hw_sim.scenario import find, load
 from tests.sim.faults_bench import Played
-from tests.sim.host import differences
+from tests.sim.table import differences
 
 BETS: Final = (
     "seat 2 bets 25.00 on 1 2 $", "seat 5 bets 10.00 on 1 2 $", "seat 2 credits 1",
@@ -31,7 +31,7 @@ def opened(cards: str | None = None) -> Played:
 
 
 def alarms(table: Played) -> list[str]:
-    return [alarm.code for alarm in table.some(fx.RaiseAlarm)]
+    return [alarm["code"] for alarm in table.writer.alarms]
 
 
 # --- row 12: chips that come and go --------------------------------------------------------------
@@ -85,7 +85,7 @@ def _called_while_it_flaps(wait_ms: int) -> Phase:
 
 def _looks_at(table: Played, seat: int, spot: str) -> list[int]:
     """Filled with the number of chips that each look of a reader at this spot finds."""
-    felt, looks = table.virtual.sim.felt, list[int]()
+    felt, looks = table.bench.sim.felt, list[int]()
     tags = felt.tags
 
     def looked(number: int, name: str) -> list[bytes]:
@@ -129,7 +129,7 @@ def test_a_card_that_comes_twice_freezes_the_round_and_claims_nothing() -> None:
     assert table.nets() == []
     table.do("supervisor menu 51 4", "expect prompt RETURN ALL WAGERS", "press CLEAR CLEAR")
     table.do("expect prompt ROUND VOID", "dealer plays on")
-    assert [r["round_status"] for r in table.results] == ["void"]
+    assert [r["round_status"] for r in table.results.values()] == ["void"]
     assert table.some(fx.ClaimJackpot) == []
 
 
@@ -151,7 +151,7 @@ def test_a_card_pushed_back_freezes_the_round() -> None:
 def test_one_card_too_many_freezes_the_round_and_claims_nothing() -> None:
     """More cards than the deal has: the device's gate is shut, so it is forced past the lock."""
     table = opened(ROYAL).do("dealer closes", "seat 2 will ride ride", "dealer until RIDE")
-    shoe = table.virtual.sim.shoe
+    shoe = table.bench.sim.shoe
     assert shoe is not None
     assert not shoe.gate_open, "no card can be pulled while none should be dealt"
     shoe._locked = False  # somebody pulls one all the same
@@ -166,12 +166,12 @@ def test_one_card_too_many_freezes_the_round_and_claims_nothing() -> None:
 
 def test_an_unplugged_shoe_holds_the_deal_and_the_round_goes_on_when_it_is_back() -> None:
     table = opened().do("dealer closes", "dealer plays 2", "fault unplug shoe", "wait 1000")
-    entries = len(table.log.entries)
+    entries = table.facts()
     assert table.core.health.card_hold == "card device"
-    assert table.virtual.sim.shoe is not None
-    assert table.virtual.sim.shoe.draw() is None
+    assert table.bench.sim.shoe is not None
+    assert table.bench.sim.shoe.draw() is None
     table.do("wait 3000")
-    assert len(table.log.entries) == entries, "no fact comes of a device that is not there"
+    assert table.facts() == entries, "no fact comes of a device that is not there"
     assert table.nets() == []
     table.do("fault replug shoe", *WILL, "dealer plays on")
     assert table.nets() == PLAIN
@@ -233,10 +233,12 @@ def test_a_dead_magic_card_is_flagged_and_pays_as_if_it_had_shone() -> None:
     table = Played("mega-plain").do("fault dead magic")
     scenario = load(find("mega-plain"))
     table.do(*(s.text for s in scenario.steps if s.verb != "expect magic"))
-    said = [r for r in table.virtual.readings if isinstance(r, StateReported)]
+    said = [r for r in table.bench.readings if isinstance(r, StateReported)]
     flagged = [r.reason.code for r in said if r.device == "magic" and r.reason is not None]
     assert "E-DSP-002" in flagged
-    found = [differences(e, r) for e, r in zip(scenario.rounds, table.results, strict=True)]
+    found = [
+        differences(e, r) for e, r in zip(scenario.rounds, table.results.values(), strict=True)
+    ]
     assert found == [[] for _ in scenario.rounds]
 
 
@@ -256,7 +258,7 @@ def test_under_voltage_refuses_a_new_round_while_bit_0_is_set() -> None:
     assert table.is_in(Phase.IDLE)
     assert "SUPPLY" in table.prompt
     table.do("fault undervoltage off", "wait 3000")
-    assert table.virtual.sim.throttled == 0x50000, "has been low; bits 16 to 19 do not refuse"
+    assert table.bench.sim.throttled == 0x50000, "has been low; bits 16 to 19 do not refuse"
     table.do("dealer opens", "wait 1000")
     assert table.is_in(Phase.BETTING)
 
@@ -269,11 +271,11 @@ def test_under_voltage_in_a_round_lets_it_finish() -> None:
 
 def test_nothing_is_accepted_while_the_power_fails_and_nothing_is_lost_if_it_returns() -> None:
     table = opened().do("fault powerfail", "wait 500")
-    before, known = len(table.log.entries), dict(table.core.state.spots)
+    before, known = table.facts(), dict(table.core.state.spots)
     table.do("seat 3 bets 10.00 on 1 2 $", "press CLOSE", "wait 4000")
-    assert len(table.log.entries) == before
+    assert table.facts() == before
     assert table.core.state.spots == known
-    assert set(table.virtual.sim.lamps()) == {"off"}
+    assert set(table.bench.sim.lamps()) == {"off"}
     table.do("fault powerfail off", "wait 4000")
     assert table.is_in(Phase.BETTING), "a key pressed meanwhile does not count"
     assert table.core.state.spots[3, "1"] == 1_000, "chips laid meanwhile do"

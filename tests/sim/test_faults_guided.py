@@ -14,7 +14,7 @@ from controller.shell.testing.keys import KeyTest
 from controller.shell.testing.lines import ChallengeTest, LoopTest
 from controller.shell.testing.walks import Displays, Walk, display_pictures, lamp_pictures
 from controller.table.spots import WAGERS
-from drivers.mcp23017 import KEYS_1, KEYS_2
+from drivers.mcp23017.keys import KEYS_1, KEYS_2
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 from hw_sim.clock import MS, SECOND
 from tests.sim.faults_bench import LOCKED, Bench

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
 import urllib.request
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Final
 
 import pytest
 
@@ -21,24 +21,28 @@ from drivers.base import DeviceIdentified, DeviceState, StateReported
 from drivers.build import build
 from drivers.layout import load
 from drivers.orders import LockCards, ShowLamps, ShowMeter, ShowSign, WatchAntennas
-from drivers.readings import SwitchRead
+from drivers.readings import Reading, SwitchRead
 from drivers.transport.hub import Hub
-from tests.sim.test_sim_live import ROOT, start, stop, wait_for
+from tests.e2e.table import ROOT, start, wait_for
+from tests.patience import PATIENCE_S
 
-LIMIT_S: Final = 60.0
-"""Only so that a hang ends."""
 READY, UNKNOWN, LOCKED = DeviceState.READY, DeviceState.UNKNOWN, DeviceState.LOCKED
 
 
 @pytest.fixture(scope="module")
 def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run = tmp_path_factory.mktemp("live") / "run"
-    sim = start("-m", "controller.cli", "sim", "--game", "MBS3", "--run", str(run))
+    sim = start("sim", "--game", "MBS3", "--run", str(run))
     try:
         wait_for(run / "control", sim)
         yield run
     finally:
         stop(sim)
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate()
 
 
 class Live:
@@ -54,7 +58,7 @@ class Live:
         self.ticks = 0
         self.hub = Hub(self.rig, self.layout, self._heard)
 
-    def _heard(self, reading: object) -> None:
+    def _heard(self, reading: Reading) -> None:
         if isinstance(reading, StateReported):
             self.states[reading.device] = reading
         elif isinstance(reading, DeviceIdentified):
@@ -72,14 +76,14 @@ class Live:
         )
 
         def post() -> None:
-            with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 assert answer.status == 200
 
         await asyncio.to_thread(post)
 
     async def until(self, what: Callable[[], bool], why: str) -> None:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + LIMIT_S
+        deadline = loop.time() + PATIENCE_S
         while not what():
             assert loop.time() < deadline, f"{why}: {self.states}"
             await asyncio.sleep(0.02)
@@ -221,7 +225,7 @@ def test_a_stuck_bus_hangs_its_thread_only(run_dir: Path) -> None:
 def test_a_simulator_that_was_killed_is_found_again(tmp_path: Path) -> None:
     """Ports, bus and pins all go at once, as when a hub or a board loses its supply."""
     run = tmp_path / "run"
-    command = ("-m", "controller.cli", "sim", "--game", "MBS3", "--run", str(run))
+    command = ("sim", "--game", "MBS3", "--run", str(run))
     sims = [start(*command)]
     wait_for(run / "control", sims[0])
 
@@ -250,7 +254,7 @@ def test_a_table_works_from_another_folder_than_the_simulator(
     """The simulator was given a path relative to where it was started."""
     run = tmp_path / "run"
     where = os.path.relpath(run, ROOT)
-    sim = start("-m", "controller.cli", "sim", "--game", "MBS3", "--run", where)
+    sim = start("sim", "--game", "MBS3", "--run", where)
 
     async def play(table: Live) -> None:
         assert table.all_ready()

@@ -8,12 +8,12 @@ from hw_sim.layout import load as load_layout
 from hw_sim.people.dealer import WITNESSED
 from hw_sim.people.random_play import random_rounds
 from hw_sim.scenario import Step, find, load, parse_step
-from tests.crash.table import CrashTable
+from tests.sim.table import VirtualTable
 
 
-def played(steps: list[Step], seed: int) -> CrashTable:
+def played(steps: list[Step], seed: int) -> VirtualTable:
     plain = load(find("mbs3-plain"))
-    table = CrashTable(replace(plain, steps=tuple(steps), cards=(), seed=seed, rounds=()))
+    table = VirtualTable(replace(plain, steps=tuple(steps), cards=(), seed=seed, rounds=()))
     table.play()
     return table
 
@@ -43,7 +43,7 @@ def test_seven_people_at_a_random_table_with_faults_get_to_the_end() -> None:
 
 
 def test_a_dealer_who_plays_for_days_remembers_the_last_prompts_only() -> None:
-    dealer = CrashTable(load(find("mbs3-plain"))).director.dealer
+    dealer = VirtualTable(load(find("mbs3-plain"))).director.dealer
     for number in range(2 * WITNESSED):
         dealer.seen.append([str(number)])
         dealer.paid.append((1, "", str(number)))

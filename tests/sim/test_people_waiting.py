@@ -12,31 +12,30 @@ from hw_sim.clock import SECOND
 from hw_sim.people.director import Director
 from hw_sim.people.technician import calling
 from hw_sim.scenario import find, load, parse_step
-from tests.crash.table import CrashTable
 from tests.sim.faults_bench import Bench
-from tests.sim.host import Host
+from tests.sim.table import VirtualTable
 
 LONG_US = 150 * SECOND
 """Beyond a dealer's patience."""
 
 
-def unplugged(*, patient: bool) -> tuple[Host, list[str]]:
+def unplugged(*, patient: bool) -> tuple[VirtualTable, list[str]]:
     """The shoe's cable is out for longer than a dealer waits."""
-    host, said = Host(load(find("mbs3-plain"))), list[str]()
-    dealer, clock = host.director.dealer, host.virtual.clock
+    table, said = VirtualTable(load(find("mbs3-plain"))), list[str]()
+    dealer, clock = table.director.dealer, table.bench.clock
     if patient:
         dealer.call = calling(dealer, said.append, rules=False)
-    faults = host.virtual.faults
+    faults = table.bench.faults
     clock.after(12 * SECOND, lambda: faults.do("unplug shoe"))
     clock.after(12 * SECOND + LONG_US, lambda: faults.do("replug shoe"))
-    host.play()
-    return host, said
+    table.play()
+    return table, said
 
 
 def test_he_waits_for_a_device_that_is_away_and_goes_on() -> None:
-    host, said = unplugged(patient=True)
-    assert [result["round_status"] for result in host.results] == ["settled"]
-    assert host.virtual.now_us > LONG_US
+    table, said = unplugged(patient=True)
+    assert [result["round_status"] for result in table.results.values()] == ["settled"]
+    assert table.bench.now_us > LONG_US
     assert said
     assert all(text.startswith("the dealer waits and calls the technician: ") for text in said)
 
@@ -47,7 +46,7 @@ def test_in_a_scenario_nobody_is_called_and_it_fails() -> None:
 
 
 def test_he_waits_for_the_end_of_test_mode() -> None:
-    table, said = CrashTable(load(find("mbs3-plain"))), list[str]()
+    table, said = VirtualTable(load(find("mbs3-plain"))), list[str]()
     dealer, clock = table.director.dealer, table.bench.clock
     dealer.call = calling(dealer, said.append, rules=True)
 
@@ -74,8 +73,8 @@ def test_a_stopped_round_is_ruled_on_by_the_supervisor_or_by_whoever_watches(rul
     stop = next(n for n, text in enumerate(before) if text.startswith("supervisor menu"))
     texts = [*before[:stop], "dealer plays on"]
     steps = tuple(step for n, text in enumerate(texts) if (step := parse_step(n, text)))
-    host, said = Host(replace(plain, steps=steps)), list[str]()
-    dealer, clock = host.director.dealer, host.virtual.clock
+    table, said = VirtualTable(replace(plain, steps=steps)), list[str]()
+    dealer, clock = table.director.dealer, table.bench.clock
     dealer.call = calling(dealer, said.append, rules=rules)
     if not rules:
         hands: Iterator[int] = iter(())
@@ -91,10 +90,10 @@ def test_a_stopped_round_is_ruled_on_by_the_supervisor_or_by_whoever_watches(rul
                 clock.after(pause, move)
 
         clock.after(LONG_US, viewer)
-    host.play()
-    assert len(host.results) == 1
+    table.play()
+    assert len(table.results) == 1
     assert ("the supervisor rules: menu 51 1" in said) == rules
-    assert (host.virtual.now_us > LONG_US) == (not rules)
+    assert (table.bench.now_us > LONG_US) == (not rules)
 
 
 def test_a_deck_is_drawn_to_its_end_though_two_cards_leave_at_once() -> None:

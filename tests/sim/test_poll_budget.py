@@ -14,13 +14,13 @@ from drivers.orders import ShowLamps, ShowPrompt, SweepAntennas, WatchAntennas
 from drivers.readings import Antenna, AntennaRead, Shown, SpotSettled, SweepAgreed
 from hw_sim.clock import MS, SECOND
 from hw_sim.scenario import HERE
-from tests.sim.virtual import VirtualTable
+from tests.sim.devices import VirtualDevices
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocols" / "timing.md"
 RUN_US = 20 * SECOND
 
 
-class Watched(VirtualTable):
+class Watched(VirtualDevices):
     """Notes when each chip was asked."""
 
     def __init__(self) -> None:

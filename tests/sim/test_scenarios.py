@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hw_sim.scenario import HERE, load
-from tests.sim.host import Host, differences
+from tests.sim.table import VirtualTable, differences
 
 FILES = sorted((HERE / "scenarios").glob("*.toml"))
 CLAUSES = Path(__file__).resolve().parents[2] / "docs" / "rules" / "clauses.csv"
@@ -20,10 +20,11 @@ IRREGULAR = re.compile(r"(MBS3|MEGA)-5\.|NSW-1[234]\.")
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_scenario(path: Path) -> None:
     scenario = load(path)
-    host = Host(scenario)
-    host.play()
-    assert len(host.results) == len(scenario.rounds)
-    found = [differences(e, r) for e, r in zip(scenario.rounds, host.results, strict=True)]
+    table = VirtualTable(scenario)
+    table.play()
+    assert len(table.results) == len(scenario.rounds)
+    results = table.results.values()
+    found = [differences(e, r) for e, r in zip(scenario.rounds, results, strict=True)]
     assert found == [[] for _ in scenario.rounds]
 
 

@@ -21,7 +21,7 @@ from drivers.readings import CreditOffered, CreditTaken
 from drivers.rig import RigAction
 from hw_sim.clock import SECOND
 from hw_sim.scenario import HERE
-from tests.sim.virtual import VirtualTable
+from tests.sim.devices import VirtualDevices
 
 FAULTS = (
     "unplug chips-1", "mute shoe", "nak keys-1 3", "brownout sensors", "stuck", "stuck off",
@@ -30,7 +30,7 @@ FAULTS = (
 )  # fmt: skip
 
 
-class Checked(VirtualTable):
+class Checked(VirtualDevices):
     """Asks every machine after everything that happens."""
 
     checks = 0

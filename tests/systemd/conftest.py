@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import tests.hypothesis_profile  # noqa: F401
 from tests.systemd.services import Services
 
 

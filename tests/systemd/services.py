@@ -13,14 +13,14 @@ from typing import Any
 
 from controller.demo.setup import FloorFolder
 from record.kit.lines import ask
+from tests.patience import PATIENCE_S
 from tests.systemd.sandbox import command
 from tests.systemd.tools import ROOT, SYSTEMD
 
 TABLE = SYSTEMD / "system" / "underfelt-table@.service"
 LOCKED = SYSTEMD / "system" / "underfelt-locked@.service"
 LINK = SYSTEMD / "system" / "underfelt-link.service"
-LIMIT_S = 120
-"""Only so that a hang ends; nothing is measured."""
+WEB = SYSTEMD / "system" / "underfelt-web.service"
 
 
 class Services:
@@ -65,7 +65,7 @@ class Services:
         return made
 
     def until(self, seen: Callable[[], Any], what: str) -> None:
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while not seen():
             ended = [one.args for one in self._running if one.poll() is not None]
             if ended or time.monotonic() > deadline:
@@ -83,13 +83,13 @@ class Services:
     def stop(self, one: subprocess.Popen[bytes]) -> int:
         self._running.remove(one)
         one.terminate()
-        return one.wait(LIMIT_S)
+        return one.wait(PATIENCE_S)
 
     def close(self) -> None:
         for one in reversed(self._running):
             one.terminate()
             try:
-                one.wait(LIMIT_S)
+                one.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 one.kill()
                 one.wait()

@@ -28,7 +28,17 @@ def rows(path: Path) -> dict[str, list[str]]:
     return {line.split(":")[0]: line.split(":") for line in path.read_text().splitlines()}
 
 
-@pytest.mark.parametrize(("role", "user"), [("table", "underfelt"), ("link", "underfelt-link")])
+GROUPS = {
+    "table": {"dialout", "i2c", "gpio"},
+    "link": set(),
+    "web": {"underfelt", "underfelt-link"},
+}
+
+
+@pytest.mark.parametrize(
+    ("role", "user"),
+    [("table", "underfelt"), ("link", "underfelt-link"), ("web", "underfelt-web")],
+)
 def test_sysusers_makes_the_user_of_one_role_without_a_conflict(
     role: str, user: str, tmp_path: Path
 ) -> None:
@@ -42,7 +52,7 @@ def test_sysusers_makes_the_user_of_one_role_without_a_conflict(
     assert {name for name in users if name.startswith("underfelt")} == {user}
     assert users[user][-1].endswith("/nologin")
     devices = {name for name, row in groups.items() if user in row[3].split(",")}
-    assert devices == ({"dialout", "i2c", "gpio"} if role == "table" else set())
+    assert devices == GROUPS[role]
     assert groups["dialout"][2] == "20"  # as Debian has it
 
 
@@ -74,9 +84,10 @@ def test_a_link_server_gets_nothing_that_is_for_a_table() -> None:
     blocks = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (link,) = [block for block in blocks if "underfelt-link.conf" in block]
     (table,) = [block for block in blocks if "underfelt-table.conf" in block]
+    (web,) = [block for block in blocks if "underfelt-web.conf" in block]
     named = {role: set(re.findall(r"systemd/\S+", block)) for role, block in
-             (("link", link), ("table", table))}  # fmt: skip
-    for pattern in named["link"] | named["table"]:
+             (("link", link), ("table", table), ("web", web))}  # fmt: skip
+    for pattern in named["link"] | named["table"] | named["web"]:
         assert list(ROOT.glob(pattern)), pattern
     files = {
         role: {p for pattern in patterns for p in ROOT.glob(pattern) if p.is_file()}
@@ -84,7 +95,7 @@ def test_a_link_server_gets_nothing_that_is_for_a_table() -> None:
     }
     assert not any("udev" in str(path) or "table" in path.name for path in files["link"])
     shipped = {path for path in SYSTEMD.rglob("*") if path.is_file()}
-    assert files["link"] | files["table"] == shipped
+    assert files["link"] | files["table"] | files["web"] == shipped
 
 
 def test_the_modules_of_every_device_class_are_loaded_first() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import run
+from tests.controller.commands.running import run
 from tests.systemd.services import LINK, Services
 from tests.systemd.tools import values
 

@@ -21,8 +21,9 @@ from controller.daemon.journald import (
     encode_field,
     journal_socket,
     priority,
-    write_now,
 )
+from record.kit.log_lines import write_now
+from tests.patience import PATIENCE_S
 
 
 def parse(data: bytes) -> dict[str, str]:
@@ -45,7 +46,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.server.bind(str(folder / "journal"))
-        self.server.settimeout(10)
+        self.server.settimeout(PATIENCE_S)
         self._errors = (folder / "stderr").open("w+", encoding="utf-8")
         self.handler = JournaldHandler(
             "table-1", path=str(folder / "journal"), descriptor=self._errors.fileno()

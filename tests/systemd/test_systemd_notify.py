@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from controller.daemon.notify import Watchdog
 from record.kit.notify import Notifier
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -28,7 +29,7 @@ def listening(
     name = f"underfelt-test-{secrets.token_hex(8)}"
     address = f"@{name}" if request.param == "abstract" else str(tmp_path / "notify")
     server.bind("\0" + name if request.param == "abstract" else address)
-    server.settimeout(10)
+    server.settimeout(PATIENCE_S)
     yield address, server
     server.close()
 

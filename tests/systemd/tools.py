@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEMD = ROOT / "systemd"
 
@@ -22,7 +24,7 @@ def tool(name: str) -> str:
 
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [tool(name), *arguments], capture_output=True, text=True, check=False, timeout=60
+        [tool(name), *arguments], capture_output=True, text=True, check=False, timeout=PATIENCE_S
     )
 
 

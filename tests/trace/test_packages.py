@@ -18,4 +18,11 @@ def test_a_circle_is_found() -> None:
 
 def test_what_the_journal_means_stands_on_the_rules_the_record_and_pure_codecs_alone() -> None:
     below = imports()["controller.history"]
-    assert below <= {"controller.rules", "record", "record.link", "record.kit", "drivers"}
+    assert below <= {
+        "controller.rules",
+        "drivers",
+        "record",
+        "record.journal",
+        "record.kit",
+        "record.link",
+    }

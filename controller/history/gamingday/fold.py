@@ -1,14 +1,14 @@
 """One journal record after the other into a gaming day.
 
 Nothing here refuses: a body that cannot be read is counted as that, because a report must not stop
-a table. What is counted comes from records alone, so whoever has the journal has the same day.
+a table. What is counted comes from records alone, so anyone with the journal has the same day.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,7 @@ from controller.history.gamingday.sheet import (
     count,
     listed,
 )
+from record.journal.format import Record
 from record.shape import why
 
 DAY: Final = "day"
@@ -41,21 +42,6 @@ _DECKS: Final[Mapping[str, str]] = {
     "deck counted": "counted",
     "count ordered": "count ordered",
 }
-
-
-class Taken(Protocol):
-    """A record as it stands in the journal."""
-
-    @property
-    def seq(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def body(self) -> bytes: ...
-    @property
-    def at_ms(self) -> int: ...
-    @property
-    def hash(self) -> bytes: ...
 
 
 class _Fact(msgspec.Struct):
@@ -97,7 +83,7 @@ class _Configuration(msgspec.Struct):
     in_force: str = ""
 
 
-def take(day: Day, record: Taken) -> Day:
+def take(day: Day, record: Record) -> Day:
     """The day with this record in it; after the record of a close, the day that follows."""
     if record.kind == DAY:
         return following(day, record.seq)
@@ -130,7 +116,7 @@ def following(day: Day, seq: int) -> Day:
 # --- what people and devices did ---------------------------------------------------------------
 
 
-def _fact(day: Day, record: Taken) -> None:
+def _fact(day: Day, record: Record) -> None:
     fact = msgspec.json.decode(record.body, type=_Fact)
     person, role = fact.by.get("person"), fact.by.get("role")
     if isinstance(person, str) and role == DEALER:
@@ -182,13 +168,13 @@ def _stands(day: Day, person: str, at_ms: int) -> None:
     found.to_ms = max(found.to_ms, at_ms)
 
 
-def _signed_on(day: Day, record: Taken) -> None:
+def _signed_on(day: Day, record: Record) -> None:
     one = msgspec.json.decode(record.body, type=_SignedOn)
     if one.role == DEALER:
         _stands(day, one.person, record.at_ms)
 
 
-def _call(day: Day, record: Taken) -> None:
+def _call(day: Day, record: Record) -> None:
     call = msgspec.json.decode(record.body, type=_Call)
     count(day.supervisors, call.by["person"])
     if call.kind == DAY_CLOSE:
@@ -197,18 +183,18 @@ def _call(day: Day, record: Taken) -> None:
         )
 
 
-def _round(day: Day, record: Taken) -> None:
+def _round(day: Day, record: Record) -> None:
     if round_recorded(day, record.body):
         dealer = day.dealers.get(day.carry.dealer, day.dealers.get(OTHER))
         if dealer is not None:
             dealer.rounds += 1
 
 
-def _alarm(day: Day, record: Taken) -> None:
+def _alarm(day: Day, record: Record) -> None:
     count(day.alarms, msgspec.json.decode(record.body, type=_Alarm).code)
 
 
-def _device(day: Day, record: Taken) -> None:
+def _device(day: Day, record: Record) -> None:
     told = msgspec.json.decode(record.body, type=_Device)
     if told.state != "ready":
         name = told.device
@@ -216,7 +202,7 @@ def _device(day: Day, record: Taken) -> None:
         count(day.devices.setdefault(name, {}), told.code or told.state)
 
 
-def _opened(day: Day, record: Taken) -> None:
+def _opened(day: Day, record: Record) -> None:
     found = msgspec.json.decode(record.body, type=_Opened)
     day.starts.count += 1
     day.starts.repaired_bytes += found.repaired_bytes
@@ -225,7 +211,7 @@ def _opened(day: Day, record: Taken) -> None:
     _in_force(day)
 
 
-def _configuration(day: Day, record: Taken) -> None:
+def _configuration(day: Day, record: Record) -> None:
     found = msgspec.json.decode(record.body, type=_Configuration)
     day.carry.configuration = found.in_force or day.carry.configuration
     _in_force(day)
@@ -290,7 +276,7 @@ def closed(day: Day) -> bytes:
 
 
 def put(day: Day) -> dict[str, Any]:
-    """An open day for the standing record."""
+    """An open day for the snapshot."""
     row: dict[str, Any] = msgspec.to_builtins(day)
     return row
 

@@ -31,7 +31,7 @@ WAGER_NAMES: Final[Mapping[str, str]] = {
 
 
 def page(day: Day, table: str) -> str:
-    """The whole report; an open day is told as it stands."""
+    """The whole report; an open day is reported as it is."""
     rows = [
         *_head(day, table),
         "",
@@ -130,7 +130,7 @@ def _adjusted(day: Day, found: Total) -> Iterator[str]:
     if found.capped:
         yield _line("  above the posted maximum payout, not paid", found.capped)
     if found.ruled_anew:
-        yield _line("  rounds ruled anew after their end", found.ruled_anew)
+        yield _line("  rounds ruled again after their end", found.ruled_anew)
     if found.pot:
         yield _line("  pot put aside, or won by the house later", found.pot)
     pot = day.pot
@@ -177,7 +177,7 @@ def _afterwards(day: Day) -> Iterator[str]:
         )
     yield from _cases(
         day.ruled_anew.cases,
-        lambda r: f"ruled anew round {r[0]:<8} {r[1]}, house {money(r[2])}",
+        lambda r: f"ruled again round {r[0]:<8} {r[1]}, house {money(r[2])}",
     )
     yield from _cases(
         day.unbalanced,

@@ -154,7 +154,7 @@ def _pot(day: Day, settings: dict[str, Any], result: dict[str, Any], ended: str)
 def _again(day: Day, found: RoundBody) -> None:
     """A round that was closed before: a mis-pay, or a fault noticed later.
 
-    A round is recorded anew as a whole; what of it was counted before is kept beside.
+    A round is recorded again as a whole; what of it was counted before is kept beside.
     """
     counted, house, events = day.carry.rewritten.get(
         found.number, (0, found.result["house_net"], len(_events(found.record)))

@@ -64,7 +64,7 @@ class WithdrawnEntry(Body, frozen=True, kw_only=True, tag="withdrawn"):
 
 
 class LostEntry(Body, frozen=True, kw_only=True, tag="lost"):
-    """The sealed seed cannot be opened: the round has no selections and none are drawn anew."""
+    """The sealed seed cannot be opened: the round has no selections and none are drawn again."""
 
     why: Text
 

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from controller.registers.chips.history import Entry, Imported, Marked, entries
+from controller.registers.chips.history import ChipEntry, Imported, Marked, entries
 from controller.registers.chips.layout import Kind, Series, Status, uid_text, unpack_chips
-from controller.registers.chips.load import Loaded
+from controller.registers.chips.load import LoadedChips
 from controller.registers.chips.register import Chip, ChipRegister
 from controller.registers.errors import Problem
 
@@ -25,14 +25,14 @@ def piles(chips: Iterable[Chip]) -> dict[Pile, int]:
     return dict(sorted(counted.items(), key=lambda p: (p[0][0], p[0][2], p[0][1], p[0][3])))
 
 
-def history_problems(loaded: Loaded, where: str) -> list[Problem]:
-    """Where history and chips tell different stories (E-CHIP-008); raises if a line is none."""
+def history_problems(loaded: LoadedChips, where: str) -> list[Problem]:
+    """Where history and chips differ (E-CHIP-008); raises if a line is malformed."""
     lines = list(entries(loaded.history, where))
     found = [*_line_faults(lines, loaded), *_chip_faults(lines, loaded)]
     return [Problem("E-CHIP-008", f"signed, but {text}", where) for text in found]
 
 
-def _line_faults(lines: list[Entry], loaded: Loaded) -> Iterator[str]:
+def _line_faults(lines: list[ChipEntry], loaded: LoadedChips) -> Iterator[str]:
     head = loaded.head
     if len(lines) != head.version:
         yield f"version {head.version} has {len(lines)} lines of history"
@@ -40,7 +40,7 @@ def _line_faults(lines: list[Entry], loaded: Loaded) -> Iterator[str]:
         yield "the last line of history is not of the time of issue"
 
 
-def _chip_faults(lines: list[Entry], loaded: Loaded) -> Iterator[str]:
+def _chip_faults(lines: list[ChipEntry], loaded: LoadedChips) -> Iterator[str]:
     imports = {line.version: line for line in lines if isinstance(line, Imported)}
     last_mark: dict[str, Marked] = {}
     for line in lines:
@@ -66,7 +66,7 @@ def _chip_faults(lines: list[Entry], loaded: Loaded) -> Iterator[str]:
         yield f"history marks chip {uid}, which is not there"
 
 
-def story_of(chip: Chip, loaded: Loaded, where: str) -> list[Entry]:
+def story_of(chip: Chip, loaded: LoadedChips, where: str) -> list[ChipEntry]:
     """The lines of history about one chip, oldest first."""
     return [
         line
@@ -83,7 +83,7 @@ class Difference:
     marked: tuple[tuple[Chip, Chip], ...]
     gone: tuple[Chip, ...]
     altered: tuple[tuple[Chip, Chip], ...]
-    lines: tuple[Entry, ...]
+    lines: tuple[ChipEntry, ...]
     rewritten: bool
 
     @property
@@ -91,7 +91,7 @@ class Difference:
         return not (self.gone or self.altered or self.rewritten)
 
 
-def difference(old: Loaded, new: Loaded, where: str) -> Difference:
+def difference(old: LoadedChips, new: LoadedChips, where: str) -> Difference:
     before = {chip.uid: chip for chip in ChipRegister(old)}
     added: list[Chip] = []
     marked: list[tuple[Chip, Chip]] = []

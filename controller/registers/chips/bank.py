@@ -16,12 +16,12 @@ from controller.registers.checks import check_start
 from controller.registers.chips import edit
 from controller.registers.chips.audit import Pile, history_problems
 from controller.registers.chips.batch import read_batch
-from controller.registers.chips.history import Stamp
+from controller.registers.chips.history import ChipStamp
 from controller.registers.chips.layout import Status
-from controller.registers.chips.load import Loaded, load
+from controller.registers.chips.load import LoadedChips, load
 from controller.registers.errors import RegisterError
 from controller.registers.files import locked, write_atomically
-from controller.registers.keys import SecretKey
+from controller.registers.keys import SigningSecret
 from controller.registers.kinds import CHIPS
 
 
@@ -52,7 +52,7 @@ class Changed:
     already: tuple[str, ...] = ()
 
 
-def audited(path: Path, public_key: bytes | None, minimum_version: int = 0) -> Loaded:
+def audited(path: Path, public_key: bytes | None, minimum_version: int = 0) -> LoadedChips:
     """Loaded, and its history tells the same story as its chips."""
     loaded = load(path, public_key, minimum_version=minimum_version)
     if problems := history_problems(loaded, str(path)):
@@ -63,8 +63,8 @@ def audited(path: Path, public_key: bytes | None, minimum_version: int = 0) -> L
 def import_batch(
     path: Path,
     batch: Batch,
-    key: SecretKey,
-    stamp: Stamp,
+    key: SigningSecret,
+    stamp: ChipStamp,
     *,
     new_house: str | None = None,
     rehearse: bool = False,
@@ -85,8 +85,8 @@ def mark(
     path: Path,
     uids: list[bytes],
     status: Status,
-    key: SecretKey,
-    stamp: Stamp,
+    key: SigningSecret,
+    stamp: ChipStamp,
     *,
     rehearse: bool = False,
 ) -> Changed:

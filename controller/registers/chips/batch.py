@@ -32,7 +32,7 @@ _UID_EXPECTED: Final = f"expected a UID, 1 to {MAX_UID_BYTES} bytes in pairs of 
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BatchRow:
     """A chip of a batch, not yet in a register."""
 
     uid: bytes
@@ -52,10 +52,10 @@ def parse_uid(text: str) -> bytes | None:
     return bytes.fromhex(text)
 
 
-def read_batch(content: bytes, name: str, known_in: KnownIn) -> list[Row]:
+def read_batch(content: bytes, name: str, known_in: KnownIn) -> list[BatchRow]:
     """All rows, or ``BatchError`` with all problems."""
     problems: list[Problem] = []
-    rows: list[Row] = []
+    rows: list[BatchRow] = []
     first_line: dict[bytes, int] = {}
     lines = _lines(content, name)
     for number, fields in lines:
@@ -75,7 +75,7 @@ def read_batch(content: bytes, name: str, known_in: KnownIn) -> list[Row]:
         problems += found
         if uid is not None and not found:
             kind: Kind = "promo" if fields[2] == "promo" else "cash"
-            rows.append(Row(uid, int(fields[1]), kind, fields[3]))
+            rows.append(BatchRow(uid, int(fields[1]), kind, fields[3]))
     problems += _whole_batch(first_line, name)
     if not first_line and not problems:
         problems.append(Problem("E-CHIP-020", "no chips below the header", name))

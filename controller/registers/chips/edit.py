@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Final
 
-from controller.registers.chips.batch import Row
+from controller.registers.chips.batch import BatchRow
 from controller.registers.chips.history import (
     MAX_TIME,
-    Entry,
+    ChipEntry,
+    ChipStamp,
     Imported,
     Marked,
-    Stamp,
     check_stamp,
     line_of,
     time_text,
@@ -32,8 +31,8 @@ from controller.registers.chips.layout import (
     MAX_VERSION,
     STATUS_AT,
     STATUSES,
+    ChipRecord,
     Head,
-    Record,
     Series,
     Status,
     key_of,
@@ -44,11 +43,9 @@ from controller.registers.chips.layout import (
     uid_text,
     unpack_chip,
 )
-from controller.registers.chips.load import Loaded
+from controller.registers.chips.load import LoadedChips
 from controller.registers.errors import BatchError, Problem
-from controller.registers.keys import SecretKey
-
-FIRST_VERSION: Final = 1
+from controller.registers.keys import SigningSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ def start(house: str) -> Content:
     return Content(0, house, 0, (), b"", b"")
 
 
-def of(loaded: Loaded) -> Content:
+def of(loaded: LoadedChips) -> Content:
     head = loaded.head
     return Content(
         head.version, head.house, head.issued_at, loaded.series, loaded.chips, loaded.history
@@ -101,7 +98,7 @@ def known_in(content: Content, uid: bytes) -> int:
 
 
 def import_chips(
-    old: Content, rows: Sequence[Row], house: str, source: Source, stamp: Stamp
+    old: Content, rows: Sequence[BatchRow], house: str, source: Source, stamp: ChipStamp
 ) -> Content:
     """``rows`` come from ``read_batch``, which has looked for duplicates."""
     check_stamp(stamp, why_needed=False)
@@ -112,14 +109,14 @@ def import_chips(
     chips = [old.chips[at : at + CHIP_BYTES] for at in range(0, len(old.chips), CHIP_BYTES)]
     for row in rows:
         place = places.setdefault(Series(row.series, house), len(places))
-        record = Record(row.uid, row.cents, row.kind, "in play", place, version)
+        record = ChipRecord(row.uid, row.cents, row.kind, "in play", place, version)
         chips.append(pack_chip(record))
     chips.sort()  # a chip's bytes begin with what it is ordered by
     entry = Imported(version, stamp, house, len(rows), source.name, source.sha256)
     return _next(old, entry, tuple(places), b"".join(chips))
 
 
-def mark_chips(old: Content, uids: Iterable[bytes], status: Status, stamp: Stamp) -> MarkResult:
+def mark_chips(old: Content, uids: Iterable[bytes], status: Status, stamp: ChipStamp) -> MarkResult:
     """Refuses the whole list if one of its chips is not in the register."""
     check_stamp(stamp, why_needed=True)
     chips = bytearray(old.chips)
@@ -152,7 +149,7 @@ def _no_house(house: str) -> BatchError:
     return BatchError(Problem("E-CHIP-029", said, field="house", value=house))
 
 
-def _next(old: Content, entry: Entry, series: tuple[Series, ...], chips: bytes) -> Content:
+def _next(old: Content, entry: ChipEntry, series: tuple[Series, ...], chips: bytes) -> Content:
     at = entry.stamp.at
     if not old.issued_at <= at <= MAX_TIME:
         said = f"the register's last entry is of {time_text(old.issued_at)}; set the clock"
@@ -169,7 +166,7 @@ def _next(old: Content, entry: Entry, series: tuple[Series, ...], chips: bytes) 
     return Content(entry.version, old.house, at, series, chips, history)
 
 
-def seal(content: Content, key: SecretKey) -> bytes:
+def seal(content: Content, key: SigningSecret) -> bytes:
     """The signed file. Ed25519 draws no chance: the same content gives the same bytes."""
     table = b"".join(map(pack_series, content.series))
     head = pack_head(

@@ -24,7 +24,7 @@ _MARKS: Final[dict[str, Status]] = {f"mark {status}": status for status in STATU
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class ChipStamp:
     """Who, why, and the time in seconds since 1970, given by the caller."""
 
     by: str
@@ -37,7 +37,7 @@ class Imported:
     """Version ``version`` added ``count`` chips of ``house`` from a file."""
 
     version: int
-    stamp: Stamp
+    stamp: ChipStamp
     house: str
     count: int
     file: str
@@ -53,7 +53,7 @@ class Marked:
     """Version ``version`` gave these chips this status."""
 
     version: int
-    stamp: Stamp
+    stamp: ChipStamp
     status: Status
     uids: tuple[str, ...]
 
@@ -62,10 +62,10 @@ class Marked:
         return f"mark {self.status}"
 
 
-Entry = Imported | Marked
+ChipEntry = Imported | Marked
 
 
-def check_stamp(stamp: Stamp, *, why_needed: bool) -> None:
+def check_stamp(stamp: ChipStamp, *, why_needed: bool) -> None:
     problems = []
     if not _printable(stamp.by, 1, MAX_WHO):
         said = f"expected who, 1 to {MAX_WHO} printable characters"
@@ -85,12 +85,12 @@ def time_text(at: int) -> str:
     return datetime.fromtimestamp(at, UTC).strftime(_TIME)
 
 
-def line_of(entry: Entry) -> bytes:
+def line_of(entry: ChipEntry) -> bytes:
     row = as_json(entry)
     return json.dumps(row, ensure_ascii=False).encode("utf-8") + b"\n"
 
 
-def as_json(entry: Entry) -> dict[str, Any]:
+def as_json(entry: ChipEntry) -> dict[str, Any]:
     stamp = entry.stamp
     row: dict[str, Any] = {"version": entry.version, "at": time_text(stamp.at), "by": stamp.by}
     row["did"] = entry.did
@@ -102,8 +102,8 @@ def as_json(entry: Entry) -> dict[str, Any]:
     return row | {"why": stamp.why}
 
 
-def entries(history: bytes, where: str = "") -> Iterator[Entry]:
-    """Every line, checked; raises ``RegisterError`` (E-CHIP-008) at the first that is none."""
+def entries(history: bytes, where: str = "") -> Iterator[ChipEntry]:
+    """Every line, checked; raises ``RegisterError`` (E-CHIP-008) at the first bad one."""
     if history and not history.endswith(b"\n"):
         raise _bad(where, history.count(b"\n") + 1, "the last line has no end")
     before = 0
@@ -128,14 +128,14 @@ def _bad(where: str, number: int, text: str) -> RegisterError:
     return RegisterError(Problem("E-CHIP-008", f"signed, but history line {number}: {text}", where))
 
 
-def _entry(row: dict[str, Any]) -> Entry:
+def _entry(row: dict[str, Any]) -> ChipEntry:
     """A row that is not one raises one of the exceptions that ``entries`` knows."""
     did = row["did"]
     status = _MARKS.get(did)
     moment = datetime.strptime(row["at"], _TIME).replace(tzinfo=UTC)
-    stamp = Stamp(row["by"], row["why"], int(moment.timestamp()))
+    stamp = ChipStamp(row["by"], row["why"], int(moment.timestamp()))
     check_stamp(stamp, why_needed=status is not None)
-    made: Entry
+    made: ChipEntry
     if status is None:
         made = Imported(
             row["version"], stamp, row["house"], row["chips"], row["file"], row["sha256"]

@@ -79,7 +79,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ChipRecord:
     """A chip as it is stored; ``series`` is a place in the series table."""
 
     uid: bytes
@@ -126,7 +126,7 @@ def _text(field: bytes) -> str:
     return field.rstrip(b"\0").decode("latin-1")
 
 
-def pack_chip(record: Record) -> bytes:
+def pack_chip(record: ChipRecord) -> bytes:
     return _CHIP.pack(
         len(record.uid),
         record.uid,
@@ -139,12 +139,14 @@ def pack_chip(record: Record) -> bytes:
     )
 
 
-def unpack_chip(chips: bytes, offset: int) -> Record:
+def unpack_chip(chips: bytes, offset: int) -> ChipRecord:
     length, uid, kind, status, series, cents, added, marked = _CHIP.unpack_from(chips, offset)
-    return Record(uid[:length], cents, KINDS[kind - 1], STATUSES[status - 1], series, added, marked)
+    return ChipRecord(
+        uid[:length], cents, KINDS[kind - 1], STATUSES[status - 1], series, added, marked
+    )
 
 
-def unpack_chips(chips: bytes) -> Iterator[Record]:
+def unpack_chips(chips: bytes) -> Iterator[ChipRecord]:
     return (unpack_chip(chips, offset) for offset in range(0, len(chips), CHIP_BYTES))
 
 
@@ -226,9 +228,9 @@ def chip_faults(chips: bytes, head: Head) -> Iterator[str]:
     if not all(1 <= cents <= MAX_CENTS for cents in _numbers(chips, 24, 8)):
         yield f"a chip's value is not 1 to {MAX_CENTS}"
     if not all(1 <= added <= head.version for added in _numbers(chips, 32, 4)):
-        yield "a chip was added in a version that is none"
+        yield "a chip was added in a version that does not exist"
     if any(marked > head.version for marked in _numbers(chips, 36, 4)):
-        yield "a chip was marked in a version that is none"
+        yield "a chip was marked in a version that does not exist"
 
 
 def _column(chips: bytes, offset: int) -> bytes:

@@ -30,9 +30,9 @@ from controller.registers.chips.layout import (
     unpack_series,
 )
 from controller.registers.errors import (
-    KeyFileError,
     Problem,
     RegisterError,
+    RegisterKeyError,
     UnreadableError,
 )
 from controller.registers.keys import PUBLIC_KEY_BYTES, Signed
@@ -43,7 +43,7 @@ PIECE_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedChips:
     """A register whose signature, hashes and structure hold; ``history`` is empty if not kept."""
 
     head: Head
@@ -62,7 +62,7 @@ class Loaded:
         table = map(pack_series, self.series)
         return b"".join((pack_head(self.head), self.signature, *table, self.chips, self.history))
 
-    def continues(self, old: Loaded) -> bool:
+    def continues(self, old: LoadedChips) -> bool:
         """Does its history begin with every byte of the old one?"""
         return self.head.version >= old.head.version and self.history.startswith(old.history)
 
@@ -74,10 +74,10 @@ def load(
     minimum_version: int = 0,
     house: str | None = None,
     keep_history: bool = True,
-) -> Loaded:
+) -> LoadedChips:
     """``public_key`` None trusts the key in the file: it proves the file whole, not whose it is."""
     if public_key is not None and len(public_key) != PUBLIC_KEY_BYTES:
-        raise KeyFileError(Problem("E-CHIP-041", f"a public key has {PUBLIC_KEY_BYTES} bytes"))
+        raise RegisterKeyError(Problem("E-CHIP-041", f"a public key has {PUBLIC_KEY_BYTES} bytes"))
     try:
         with path.open("rb") as stream:
             size = os.fstat(stream.fileno()).st_size
@@ -92,7 +92,7 @@ def load(
                 raise _bad(path, "E-CHIP-005", said)
             series, chips = _chips(path, stream, head)
             history = _history(path, stream, head, keep=keep_history)
-            return Loaded(head, raw[SIGNED_BYTES:], series, chips, history)
+            return LoadedChips(head, raw[SIGNED_BYTES:], series, chips, history)
     except OSError as error:
         raise UnreadableError(Problem("E-CHIP-050", str(error.strerror), str(path))) from None
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from controller.registers.chips.layout import (
+    ChipRecord,
     Kind,
-    Record,
     Status,
     key_of,
     offset_of,
@@ -21,7 +21,7 @@ from controller.registers.chips.layout import (
     unpack_chip,
     unpack_chips,
 )
-from controller.registers.chips.load import Loaded, load
+from controller.registers.chips.load import LoadedChips, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ChipRegister:
 
     __slots__ = ("_loaded", "house", "issued_at", "seen")
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedChips) -> None:
         self._loaded = loaded
         self.house: Final = loaded.head.house
         self.issued_at: Final = loaded.head.issued_at
@@ -83,7 +83,7 @@ class ChipRegister:
         offset = offset_of(self._loaded.chips, key_of(raw))
         return None if offset < 0 else self._chip(unpack_chip(self._loaded.chips, offset))
 
-    def _chip(self, record: Record) -> Chip:
+    def _chip(self, record: ChipRecord) -> Chip:
         series = self._loaded.series[record.series]
         return Chip(
             uid=uid_text(record.uid),

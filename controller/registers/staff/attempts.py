@@ -1,6 +1,6 @@
 """Failed sign-ons and the locks they lead to: a pure machine, time passed in.
 
-Five failures in a row lock an id; twenty at one console, whoever they were for, lock the console,
+Five failures in a row lock an id; twenty at one console, for any ids, lock the console,
 because trying one easy PIN on everybody is guessing too. A lock lasts 15 minutes, then twice as
 long each time, up to a day, until the right PIN comes or somebody with authority clears it.
 

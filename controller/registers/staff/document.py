@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from controller.registers.checks import check_signature, check_structure, check_version
 from controller.registers.errors import Problem, RegisterError, UnreadableError
-from controller.registers.keys import SecretKey, Signed
+from controller.registers.keys import Signed, SigningSecret
 from controller.registers.kinds import STAFF
 from controller.registers.rollout import Seen
 from controller.registers.staff.people import MAX_NAME, Person, as_row, from_row, row_faults
@@ -32,7 +32,7 @@ MOST_TEXT: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StaffEntry:
     """Who did what to the register, and when (seconds since 1970)."""
 
     version: int
@@ -49,24 +49,24 @@ class Document:
     version: int
     issued_at: int
     people: Mapping[str, Person]
-    history: tuple[Entry, ...]
+    history: tuple[StaffEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedStaff:
     """A register whose signature and structure hold, and the file's bytes."""
 
     document: Document
     seen: Seen
     file: bytes
 
-    def continues(self, old: Loaded) -> bool:
+    def continues(self, old: LoadedStaff) -> bool:
         """Does its history begin with the old one?"""
         before = old.document.history
         return self.document.history[: len(before)] == before
 
 
-def sealed(document: Document, key: SecretKey) -> bytes:
+def sealed(document: Document, key: SigningSecret) -> bytes:
     """The file's bytes."""
     row = {
         "house": document.house,
@@ -82,7 +82,7 @@ def sealed(document: Document, key: SecretKey) -> bytes:
     return f"{FORMAT} {key.public.hex()} {signature.hex()}\n".encode() + body
 
 
-def load(path: Path, public_key: bytes | None, *, minimum_version: int = 0) -> Loaded:
+def load(path: Path, public_key: bytes | None, *, minimum_version: int = 0) -> LoadedStaff:
     """``public_key`` None trusts the key in the file: it proves the file whole, not whose it is."""
     try:
         with path.open("rb") as stream:
@@ -94,7 +94,7 @@ def load(path: Path, public_key: bytes | None, *, minimum_version: int = 0) -> L
     body = _proven(path, raw, public_key)
     document = _document(path, body)
     check_version(STAFF, path, document.version, minimum_version)
-    return Loaded(document, Seen(document.version, sha256(raw).hexdigest()), raw)
+    return LoadedStaff(document, Seen(document.version, sha256(raw).hexdigest()), raw)
 
 
 def _by_number(item: tuple[str, Person]) -> int:
@@ -128,7 +128,7 @@ def _document(path: Path, body: bytes) -> Document:
         raise _bad(path, "E-STAF-007", "signed, but not JSON") from None
     check_structure(STAFF, path, _faults(row))
     people = {one["id"]: from_row(one) for one in row["people"]}
-    history = tuple(Entry(e["version"], e["at"], e["by"], e["did"]) for e in row["history"])
+    history = tuple(StaffEntry(e["version"], e["at"], e["by"], e["did"]) for e in row["history"])
     return Document(row["house"], row["version"], row["issued_at"], people, history)
 
 

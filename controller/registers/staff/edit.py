@@ -15,12 +15,12 @@ from controller.registers import rollout
 from controller.registers.checks import check_start
 from controller.registers.errors import BatchError, Problem
 from controller.registers.files import locked, write_atomically
-from controller.registers.keys import SecretKey
+from controller.registers.keys import SigningSecret
 from controller.registers.kinds import STAFF
 from controller.registers.staff.document import (
     HOUSE,
     Document,
-    Entry,
+    StaffEntry,
     load,
     sealed,
     text_fault,
@@ -30,7 +30,7 @@ from controller.registers.staff.pins import hashed, weakness
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class StaffStamp:
     by: str
     at: int
 
@@ -52,8 +52,8 @@ def add(
     path: Path,
     new: NewPerson,
     pin: str,
-    key: SecretKey,
-    stamp: Stamp,
+    key: SigningSecret,
+    stamp: StaffStamp,
     *,
     salt: bytes,
     new_house: str | None = None,
@@ -74,7 +74,9 @@ def add(
     return _change(path, key, stamp, change, new_house)
 
 
-def set_status(path: Path, staff_id: str, *, active: bool, key: SecretKey, stamp: Stamp) -> int:
+def set_status(
+    path: Path, staff_id: str, *, active: bool, key: SigningSecret, stamp: StaffStamp
+) -> int:
     def change(old: Document) -> tuple[Document, str]:
         person = _known(old, staff_id)
         status: Literal["active", "disabled"] = "active" if active else "disabled"
@@ -88,7 +90,7 @@ def set_status(path: Path, staff_id: str, *, active: bool, key: SecretKey, stamp
 
 
 def set_pin(
-    path: Path, staff_id: str, pin: str, key: SecretKey, stamp: Stamp, *, salt: bytes
+    path: Path, staff_id: str, pin: str, key: SigningSecret, stamp: StaffStamp, *, salt: bytes
 ) -> int:
     def change(old: Document) -> tuple[Document, str]:
         person = _known(old, staff_id)
@@ -109,7 +111,7 @@ def roll_out(
 
 
 def _change(
-    path: Path, key: SecretKey, stamp: Stamp, change: Change, new_house: str | None = None
+    path: Path, key: SigningSecret, stamp: StaffStamp, change: Change, new_house: str | None = None
 ) -> int:
     if (fault := text_fault(stamp.by)) is not None:
         raise _refused("E-STAF-029", "by", stamp.by, fault)
@@ -120,14 +122,14 @@ def _change(
             raise BatchError(Problem("E-STAF-030", said, str(path)))
         new, did = change(old)
         version = old.version + 1
-        entry = Entry(version, stamp.at, stamp.by, did)
+        entry = StaffEntry(version, stamp.at, stamp.by, did)
         history = (*old.history, entry)
         new = replace(new, version=version, issued_at=stamp.at, history=history)
         write_atomically(STAFF, path, sealed(new, key))
     return version
 
 
-def _before(path: Path, key: SecretKey, new_house: str | None) -> Document:
+def _before(path: Path, key: SigningSecret, new_house: str | None) -> Document:
     check_start(STAFF, path, new_house, "add --new HOUSE")
     if new_house is None:
         return load(path, key.public).document

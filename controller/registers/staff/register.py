@@ -1,8 +1,8 @@
 """The staff register as a table uses it: open it, and ask who an id and a PIN are.
 
 ``StaffDesk`` is what the table core asks (``controller.table.staff.Staff``): the register, the
-count of failures and the clocks behind one call. A check costs some tens of milliseconds, whoever
-asks: it belongs on the writer thread, never on the event loop.
+count of failures and the clocks behind one call. A check costs some tens of milliseconds
+for any caller: it belongs on the writer thread, never on the event loop.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.registers.staff.attempts import CONSOLE, UNKNOWN, Attempt, Attempts
-from controller.registers.staff.document import Loaded, load
+from controller.registers.staff.document import LoadedStaff, load
 from controller.registers.staff.people import Person
 from controller.registers.staff.pins import NOBODY
 from controller.rules.engine.facts import Role
@@ -26,7 +26,7 @@ class StaffRegister:
 
     __slots__ = ("_people", "house", "issued_at", "seen")
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedStaff) -> None:
         self._people: Final = loaded.document.people
         self.house: Final = loaded.document.house
         self.issued_at: Final = loaded.document.issued_at
@@ -103,7 +103,7 @@ class StaffDesk:
             return None
         self._note(self.attempts.succeed(who, now_ms))
         if person.roles & _CLEARS:
-            # Whoever supervises the floor has seen the notice; old slips are not held on to.
+            # A supervisor has seen the notice, so earlier slips no longer count.
             for count in (UNKNOWN, CONSOLE):
                 self._note(self.attempts.clear(count, now_ms))
         return person

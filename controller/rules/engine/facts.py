@@ -183,7 +183,7 @@ class RoundCalledOff(What):
 
 @dataclass(frozen=True, slots=True)
 class SeatLeftOut(What):
-    """The dealer goes on without a seat whose wagers are not valid; they are returned."""
+    """The dealer continues without a seat whose wagers are not valid; they are returned."""
 
     seat: int
 

@@ -1,6 +1,6 @@
 """Irregularities at the live table: a confirmed event is judged by the book's own rulings.
 
-The round goes on, is void, or stands still with a question; one seat may be void or held. The same
+The round continues, is void, or stops with a question; one seat may be void or held. The same
 rulings judge a record, so table and auditor cannot disagree.
 """
 

@@ -157,7 +157,7 @@ def _questions(state: TableState, happened: tuple[ev.Event, ...]) -> set[AskSupe
 
 
 def where_we_are(state: TableState) -> tuple[fx.Effect, ...]:
-    """What the dealer is asked once play goes on: the prompt line still shows the question."""
+    """What the dealer is asked once play continues: the prompt line still shows the question."""
     match state.phase:
         case Phase.DEALING | Phase.LOCKED:
             return (deal_prompt(state),)

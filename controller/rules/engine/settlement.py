@@ -86,7 +86,7 @@ def tell_claims(state: TableState, sent: Claims) -> Step:
     if to_open(state):
         return state, ()
     if any(claim not in sent for claim in state.claims):
-        return _claim_anew(state, sent)
+        return _claim_again(state, sent)
     still = {seat for seat, _, _ in state.claims}
     gone = tuple(seat for seat, _, _ in sent if seat not in still)
     if not gone:
@@ -95,7 +95,7 @@ def tell_claims(state: TableState, sent: Claims) -> Step:
     return state, (fx.WithdrawClaim(state.round_no, gone), *more)
 
 
-def _claim_anew(state: TableState, sent: Claims) -> Step:
+def _claim_again(state: TableState, sent: Claims) -> Step:
     claim = fx.ClaimJackpot(state.round_no, state.claims)
     if not sent:
         return state, (claim,)

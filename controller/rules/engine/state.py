@@ -61,7 +61,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """Why the round stands still, and what goes on when the supervisor has ruled."""
+    """Why the round is stopped, and what continues when the supervisor has ruled."""
 
     phase: Phase
     question: str

@@ -116,7 +116,7 @@ def card_fault_idle(state: TableState, what: f.What, fact: f.Fact) -> Step:
 
 
 def count_ordered(state: TableState, _what: f.CountOrdered, fact: f.Fact) -> Step:
-    """The cards are counted now: in a round nothing goes on until that is done (NSW-3.8)."""
+    """The cards are counted now: in a round nothing continues until that is done (NSW-3.8)."""
     role = fact.by.role.value if isinstance(fact.by, f.Declared) else fact.by.device
     state = note(state, fact, f"card count ordered by the {role}")
     if not state.in_play or state.phase is Phase.VOIDING:
@@ -129,7 +129,7 @@ def shuffler_ready(state: TableState, _what: f.ShufflerReady, _: f.Fact) -> Step
 
 
 def timer_fired(state: TableState, _what: f.TimerFired, _: f.Fact) -> Step:
-    """The table stood empty: a shuffle before play goes on (NSW-4.1.3)."""
+    """The table was empty: a shuffle before play continues (NSW-4.1.3)."""
     if state.phase not in (Phase.IDLE, Phase.BETTING) or any(state.spots.values()):
         return state, (fx.StartTimer("vacancy", state.rules.table.vacancy_ms),)
     deck = replace(state.deck, shuffled=False, cut=False)

@@ -8,7 +8,6 @@ and the table plays on.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.history.entries import dump, load
-from controller.shell.errors import NO_AUDIT, Refused
+from controller.shell.errors import NO_AUDIT, VerbRefused
 from record.journal import Journal, JournalError
 
 FOLDER: Final = "audit"
@@ -63,24 +62,21 @@ class Limiter:
 
 
 Row = tuple[str, Mapping[str, Any]]
-Open = Callable[[], Journal]
-
-
-def wall_ms() -> int:
-    return time.time_ns() // 1_000_000
+Open = Callable[[int], Journal]
+"""At this moment, in ms."""
 
 
 def opener(journal: Path, table: str, retention_days: int) -> Open:
     """Opens the audit journal beside the table's; it is made with the first command."""
 
-    def opened() -> Journal:
+    def opened(now_ms: int) -> Journal:
         return Journal.open(
             journal.parent / FOLDER,
             table=table,
             segment_bytes=SEGMENT_BYTES,
             reserve_bytes=RESERVE_BYTES,
             retention_days=retention_days,
-            now_ms=wall_ms(),
+            now_ms=now_ms,
         )
 
     return opened
@@ -89,7 +85,7 @@ def opener(journal: Path, table: str, retention_days: int) -> Open:
 class Audit:
     """Everything is of the loop, but for ``_drain`` and the journal, which are of the thread."""
 
-    def __init__(self, open_journal: Open, now_ms: Callable[[], int] = wall_ms) -> None:
+    def __init__(self, open_journal: Open, now_ms: Callable[[], int]) -> None:
         self._open, self._now_ms = open_journal, now_ms
         self._journal: Journal | None = None
         self._thread = ThreadPoolExecutor(1, "audit")
@@ -112,7 +108,7 @@ class Audit:
         self._waiting.append(((kind, body), done))
         self._work()
         if why := await done:
-            raise Refused(NO_AUDIT, f"the audit journal cannot be written: {why}")
+            raise VerbRefused(NO_AUDIT, f"the audit journal cannot be written: {why}")
 
     def _work(self) -> None:
         if self._waiting and self._working is None:
@@ -134,7 +130,7 @@ class Audit:
         """In the thread. Returns why it failed; the next group begins with what the disk has."""
         try:
             if self._journal is None:
-                self._journal = self._open()
+                self._journal = self._open(self._now_ms())
             for kind, body in rows:
                 self._journal.append(kind, dump(body), self._now_ms())
             self._journal.sync()
@@ -151,10 +147,10 @@ class Audit:
     def _read(self, kind: str) -> list[dict[str, Any]]:
         try:
             if self._journal is None:
-                self._journal = self._open()
+                self._journal = self._open(self._now_ms())
             return [load(r.body) for r in self._journal.records() if r.kind == kind]
         except (JournalError, OSError) as error:
-            raise Refused(NO_AUDIT, f"the audit journal cannot be read: {error}") from None
+            raise VerbRefused(NO_AUDIT, f"the audit journal cannot be read: {error}") from None
 
     def _let_go(self) -> None:
         journal, self._journal = self._journal, None
@@ -166,7 +162,7 @@ class Audit:
         self._waiting += [((COUNTED, row), None) for row in counted]
 
     def _come_back(self) -> None:
-        """What was only counted is written when its minute is over, whoever asks or not."""
+        """Commands that were only counted are written at the end of their minute."""
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(MINUTE_MS / 1000, self._minute_over)

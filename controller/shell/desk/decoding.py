@@ -2,16 +2,17 @@
 
 Card devices: a frame that holds cards shows its head alone until all of them are public; its
 checksum depends on them and is not shown either. Bytes that are no frame may be a broken one of
-those, so only their number is told. A vendor's line is like a card device whose codec we lack.
+those, so only their number is shown. A vendor's line is like a card device whose codec we lack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
-from typing import Any, Final
+from typing import Final
 
 from controller.rules.cards import name
+from controller.shell.answers import FrameRow
 from controller.shell.desk.recent import Piece
 from controller.table.cards import card_of
 from drivers.alpha import codec as alpha
@@ -25,7 +26,7 @@ from drivers.readings import SealedCard
 from record.kit.words import counted
 
 MASK: Final = ".."
-Row = dict[str, Any]
+Row = FrameRow
 IsPublic = Callable[[int, int, int], bool]
 """Are so many cards of the reading with this number and time public?"""
 
@@ -93,7 +94,7 @@ def _from_device(piece: Piece, frame: cdp.Frame, is_public: IsPublic) -> Row:
             cards, number = held, packet_no
             said = f"packet {packet_no}, deck {m.DECKS[deck_id]}, {counted(len(held), 'card')}"
         case Fault(code):
-            # What is wrong with it may be the card: nothing but the head is told.
+            # The fault may be in the card itself, so only the head is shown.
             head = _hex(body[:HEADER_BYTES])
             return _row(piece, head, f"{_type(frame.type)}: {code}", masked=True)
         case _:

@@ -11,12 +11,13 @@ import logging
 import os
 import pwd
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from controller.config.live import LiveConfig
 from controller.config.people import ShellPerson
-from controller.daemon.linking import Link
+from controller.daemon.compose import Table
 from controller.daemon.logbook import Entry, say
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Peer
@@ -27,7 +28,7 @@ from controller.shell.desk.audit import Audit, opener
 from controller.shell.desk.recent import Recent
 from controller.shell.desk.roles import Act, Asked, Author, author_of, refusal
 from controller.shell.desk.runner import Runner
-from controller.shell.errors import BROKEN, EXPIRED, NOBODY, ROLE, TEST_MODE, WORD, Refused
+from controller.shell.errors import BROKEN, EXPIRED, NOBODY, ROLE, TEST_MODE, WORD, VerbRefused
 from controller.shell.messages import HELLO, UNREADABLE, Done, Refusal, Reply, Request
 from controller.shell.parse import Parsed, parse
 from controller.shell.verbs import VERBS
@@ -48,29 +49,28 @@ async def user_of(uid: int) -> str:
     return await asyncio.get_running_loop().run_in_executor(None, _user_of, uid)
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What decides who may: the people of the configuration, the users of this machine, the date,
+    and the user whom the table runs as."""
+
+    people: Callable[[], Sequence[ShellPerson]]
+    today: Callable[[], date]
+    own_uid: int
+    user_of: Callable[[int], Awaitable[str]] = user_of
+
+
 class Desk:
     """The daemon's end of the shell."""
 
-    def __init__(
-        self,
-        audit: Audit,
-        table: Acts,
-        tests: Runner,
-        people: Callable[[], Sequence[ShellPerson]],
-        *,
-        user_of: Callable[[int], Awaitable[str]] = user_of,
-        today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
-        own_uid: int | None = None,
-    ) -> None:
+    def __init__(self, audit: Audit, table: Acts, tests: Runner, access: Access) -> None:
         self.audit, self.tests = audit, tests
         self.acts: Mapping[str, Act] = {**table.all(), **tests.acts()}
         if set(self.acts) != set(VERBS):
             raise ValueError(f"verbs and acts differ: {sorted(set(self.acts) ^ set(VERBS))}")
-        self._table, self._people = table, people
-        self._user_of, self._today = user_of, today
-        self._own_uid = os.geteuid() if own_uid is None else own_uid
+        self._table, self._access = table, access
         self._going_on: dict[int, tuple[str, ...]] = {}
-        """By connection the look that goes on there: it is on the record once."""
+        """By connection, the repeated look there: it is recorded once."""
 
     def left(self, peer: Peer) -> None:
         """A connection has ended."""
@@ -86,7 +86,7 @@ class Desk:
     async def _reply(self, request: Request, peer: Peer) -> Reply:
         try:
             return Done(await self._do(request, peer), self._table.at())
-        except Refused as refused:
+        except VerbRefused as refused:
             at = None if refused.code in (NOBODY, EXPIRED) else self._table.at()
             return Refusal(refused.code, refused.text, said(refused.code).action, at)
         except Exception as error:  # its text might name a card
@@ -95,15 +95,16 @@ class Desk:
             return Refusal(BROKEN, text, said(BROKEN).action)
 
     async def _do(self, request: Request, peer: Peer) -> Mapping[str, Any]:
-        user = await self._user_of(peer.uid)
+        access = self._access
+        user = await access.user_of(peer.uid)
         author, nobody = author_of(
-            peer.uid, user, self._people(), own_uid=self._own_uid, today=self._today()
+            peer.uid, user, access.people(), own_uid=access.own_uid, today=access.today()
         )
         try:
             if nobody is not None:
                 raise nobody
             parsed = self._parsed(request.words, author, peer)
-        except Refused as refused:
+        except VerbRefused as refused:
             await self._note(author, request.words, refused.code)
             raise
         goes_on = parsed is not None and parsed.verb.goes_on and request.cursor is not None
@@ -116,14 +117,14 @@ class Desk:
         try:
             asked = Asked(parsed.words, author, peer, request.cursor)
             return await self.acts[parsed.verb.name](asked)
-        except Refused as refused:
+        except VerbRefused as refused:
             await self._note(author, request.words, refused.code)
             raise
 
     def _parsed(self, words: Sequence[str], author: Author, peer: Peer) -> Parsed | None:
         """None: only a greeting."""
         if words == UNREADABLE:
-            raise Refused(WORD, "expected up to 8 words of 1 to 64 plain characters")
+            raise VerbRefused(WORD, "expected up to 8 words of 1 to 64 plain characters")
         if words == HELLO:
             return None
         parsed = parse(words, self._table.live())
@@ -132,7 +133,7 @@ class Desk:
             going_on = f"round {at.round}: {at.phase}"
         if why := refusal(author, parsed.verb, test_mode=self.tests.is_on(), in_round=going_on):
             ended = self.tests.ended(peer) if why.code == TEST_MODE else ""
-            raise Refused(why.code, f"{why.text}, which has ended: {ended}") if ended else why
+            raise VerbRefused(why.code, f"{why.text}, which has ended: {ended}") if ended else why
         return parsed
 
     async def _note(self, author: Author, words: Sequence[str], outcome: str) -> None:
@@ -151,21 +152,25 @@ class Desk:
 
 def desk_of(
     config: LiveConfig,
+    table: Table,
     runtime: Runtime,
     verbs: Verbs,
     recent: Recent,
-    link: Link,
     *,
-    repaired_bytes: int,
+    audit: Audit | None = None,
+    access: Access | None = None,
 ) -> Desk:
-    """The desk of a running table; whoever has a role is known from the configuration in force."""
+    """The desk of a running table. Roles come from the configuration in force."""
+    clock = table.clock
 
     def people() -> Sequence[ShellPerson]:
         chosen = runtime.beside.chosen
         return () if chosen is None else chosen.people
 
-    audit = Audit(opener(config.journal.path, config.name, config.journal.retention_days))
-    acts = Acts(config, runtime, verbs, recent, link, repaired_bytes=repaired_bytes)
+    journal = config.journal
+    if audit is None:
+        opens = opener(journal.path, config.name, journal.retention_days)
+        audit = Audit(opens, clock.wall_ms)
+    acts = Acts(config, table, runtime, verbs, recent)
     tests = Runner(config, runtime, audit, verbs.counters, recent.identities)
-    runtime.listeners.append(tests.take)
-    return Desk(audit, acts, tests, people)
+    return Desk(audit, acts, tests, access or Access(people, clock.today, os.geteuid()))

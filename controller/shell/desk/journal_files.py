@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from controller.history.entries import load
 from controller.history.snapshot import ROUND, round_number
+from controller.shell.answers import JournalEnd
 from record.journal import JournalError, RealDisk, Record
 from record.journal.errors import JournalCorrupt
-from record.journal.reader import JournalReader, records_from
+from record.journal.reader import JournalReader, Report, records_from
 from record.journal.segments import list_segments, segment_name
 from record.journal.walk import read_headers
 
@@ -18,31 +19,27 @@ SEGMENTS: Final = 16
 """How far back a round is looked for: the table plays meanwhile."""
 
 
-def checked(folder: Path) -> dict[str, Any]:
+def checked(folder: Path) -> JournalEnd:
     """The segments, and whether the last of them holds."""
     numbers = list_segments(RealDisk(), folder)
     sizes = [(folder / segment_name(number)).stat().st_size for number in numbers]
-    told: dict[str, Any] = {"segments": len(numbers), "bytes": sum(sizes)}
+    found = JournalEnd(segments=len(numbers), bytes=sum(sizes), verified=False, why="")
     try:
         try:
-            return {**told, **_end(folder)}
+            records, report = _end(folder)
         except JournalCorrupt:
-            return {**told, **_end(folder)}  # a group that was just being written
+            records, report = _end(folder)  # a group that was just being written
     except JournalError as error:
-        return {**told, "verified": False, "why": str(error)}
+        found["why"] = str(error)
+        return found
+    found["verified"], found["records_checked"] = True, records
+    found["last_seq"], found["last_hash"] = report.last_seq, report.head.hex()
+    return found
 
 
-def _end(folder: Path) -> dict[str, Any]:
+def _end(folder: Path) -> tuple[int, Report]:
     reader = JournalReader(folder, last=1)
-    records = sum(1 for _ in reader.records())
-    report = reader.report()
-    return {
-        "verified": True,
-        "why": "",
-        "records_checked": records,
-        "last_seq": report.last_seq,
-        "last_hash": report.head.hex(),
-    }
+    return sum(1 for _ in reader.records()), reader.report()
 
 
 def past_round(folder: Path, number: int) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
-"""A reading as a row for whoever watches: no card, no digit of a PIN.
+"""A reading as a row for ``watch``: no card, no digit of a PIN.
 
-Every kind of reading is listed with the fields that may be told; a kind that is not listed is told
+Every kind of reading is listed with the fields that may be shown; one that is not listed is shown
 as ``other``.
 """
 
@@ -23,6 +23,7 @@ from drivers.readings import (
     KeyPressed,
     MetersRead,
     PacketRead,
+    Reading,
     Shown,
     SpotLost,
     SpotMoving,
@@ -57,12 +58,12 @@ _TOLD: Final[Mapping[type, tuple[str, tuple[str, ...]]]] = {
     StateReported: ("StateReported", ("state", "reason")),
     DeviceIdentified: ("DeviceIdentified", ("identity",)),
 }
-"""The name of each reading in an answer, and the fields that are told of it."""
+"""The name of each reading in an answer, and its fields that are shown."""
 _NAMED_AFTER: Final = (SpotSettled, SpotMoving, SpotLost)
 
 
-def row_of(reading: object) -> dict[str, Any] | None:
-    """None for single inventories: what settles is told."""
+def row_of(reading: Reading) -> dict[str, Any] | None:
+    """None for a single inventory: only what has settled is shown."""
     kind = type(reading)
     if kind is AntennaRead:
         return None
@@ -78,7 +79,7 @@ def row_of(reading: object) -> dict[str, Any] | None:
     }
 
 
-def _device(reading: object) -> str:
+def _device(reading: Reading) -> str:
     if isinstance(reading, _NAMED_AFTER):
         return reading.antenna.reader
     return str(getattr(reading, "device", "chips"))

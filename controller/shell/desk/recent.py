@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from controller.shell.desk.readings import row_of
 from drivers.base import DeviceIdentified
-from drivers.readings import CardRead, PacketRead
+from drivers.readings import CardRead, PacketRead, Reading
 
 FRAMES: Final = 1024
 """Pieces kept of each line: about a minute, a whole deal."""
@@ -55,7 +55,7 @@ class Recent:
             kept = self._pieces[device] = deque(maxlen=FRAMES)
         kept.append(Piece(at_us, direction, data))
 
-    def reading(self, one: object) -> None:
+    def reading(self, one: Reading) -> None:
         match one:
             case CardRead(device, number):
                 self.dealt.append(Dealt(device, one.at_us, number, one.key))

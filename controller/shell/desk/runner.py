@@ -14,13 +14,15 @@ from typing import Any, Final, cast
 from controller.config.live import LiveConfig
 from controller.daemon.runtime import Runtime
 from controller.daemon.service import Peer
+from controller.faults.status import AuthorRow
 from controller.shell.desk.audit import Audit
 from controller.shell.desk.roles import Act, Asked
-from controller.shell.errors import IN_ROUND, NOT_NOW, TAKEN, TEST_MODE, USED, WORD, Refused
+from controller.shell.errors import IN_ROUND, NOT_NOW, TAKEN, TEST_MODE, USED, WORD, VerbRefused
 from controller.shell.messages import Progress
 from controller.shell.testing.lines import ChallengeTest, LoopTest
 from controller.shell.testing.makers import MAKERS, Equipment, Make
 from controller.shell.testing.steps import Answer, Challenge, Guided, Looped, Probe, Wish, Wishes
+from drivers.readings import Reading
 from drivers.transport.clock import now_us
 
 IDLE_S: Final = 15 * 60.0
@@ -51,8 +53,8 @@ class Runner:
         self._counters, self._identities = counters, identities
         self._holder: Peer | None = None
         self._last: Peer | None = None
-        """Whoever has it, or had it last."""
-        self._by: Mapping[str, Any] = {}
+        """Who has it, or had it last."""
+        self._by: AuthorRow | None = None
         self._guided: Guided | None = None
         self._wrapped: dict[str, Any] | None = None
         """The certificate, once it is on disk and the table shows again what it showed."""
@@ -81,7 +83,7 @@ class Runner:
         blocked = await self._runtime.direct(lambda writer, _: writer.begin_test(by))
         if blocked is not None:
             code = IN_ROUND if blocked.in_round else NOT_NOW
-            raise Refused(TAKEN if blocked.taken else code, blocked.why)
+            raise VerbRefused(TAKEN if blocked.taken else code, blocked.why)
         self._holder = self._last = asked.peer
         self._by = by
         self._touch()
@@ -93,7 +95,7 @@ class Runner:
         return self._told()
 
     def ended(self, peer: Peer) -> str:
-        """Why it is over for whoever had it last and has not ended it himself."""
+        """Why the last holder lost it without ending it; empty otherwise."""
         why = self._runtime.beside.test_ended
         return "" if self.is_on() or self._last != peer or why == OFF else why
 
@@ -141,10 +143,11 @@ class Runner:
     def _must_hold(self, asked: Asked) -> None:
         if not self.is_on():
             ended = self.ended(asked.peer)
-            raise Refused(TEST_MODE, "test mode is off" + (f": {ended}" if ended else ""))
+            raise VerbRefused(TEST_MODE, "test mode is off" + (f": {ended}" if ended else ""))
         if not self._holds(asked.peer):
-            who = self._by.get("user") or self._by.get("uid", "somebody")
-            raise Refused(TAKEN, f"{who} has test mode, in another connection")
+            by = self._by
+            who = "somebody" if by is None else by["user"] or by["uid"]
+            raise VerbRefused(TAKEN, f"{who} has test mode, in another connection")
 
     def _told(self) -> dict[str, Any]:
         told = self._runtime.status.get("test_mode")
@@ -189,7 +192,7 @@ class Runner:
     async def _use_up(self, guided: ChallengeTest) -> None:
         nonce = guided.nonce.hex()
         if any(row.get("nonce") == nonce for row in await self._audit.rows_of(CHALLENGE)):
-            raise Refused(USED, f"{nonce}: this nonce was asked before; make a fresh one")
+            raise VerbRefused(USED, f"{nonce}: this nonce was asked before; make a fresh one")
         await self._audit.keep(CHALLENGE, {"device": guided.device, "nonce": nonce})
 
     async def _stop(self, asked: Asked) -> Mapping[str, Any]:
@@ -206,13 +209,13 @@ class Runner:
     async def _answer(self, asked: Asked) -> Mapping[str, Any]:
         self._must_hold(asked)
         if self._guided is None or self._guided.done:
-            raise Refused(WORD, "no test waits for an answer")
+            raise VerbRefused(WORD, "no test waits for an answer")
         if asked.cursor is not None and not self._guided.asks(asked.cursor):
             return self._progress(asked.cursor)  # too late: it was asked something else meanwhile
         self._do(self._guided.answer(cast(Answer, asked.words["answer"]), now_us()))
         return self._progress(len(self._guided.steps))
 
-    def take(self, reading: object) -> None:
+    def take(self, reading: Reading | Looped) -> None:
         """Of every reading, before anything is made of it."""
         guided = self._guided
         if guided is not None and not guided.done:
@@ -237,7 +240,7 @@ class Runner:
             self._timer = asyncio.get_running_loop().call_later(TICK_S, self._tick)
 
     def _do(self, wishes: Wishes) -> None:
-        """On the next turn of the loop: an order must not walk back into whoever speaks."""
+        """On the next turn of the loop: an order must not re-enter its caller."""
         for wish in wishes:
             asyncio.get_running_loop().call_soon(self._wish, wish)
 
@@ -273,7 +276,7 @@ class Runner:
             **guided.certificate(),
             "table": self._config.name,
             "at": datetime.now().astimezone().isoformat(timespec="seconds"),
-            "by": dict(self._by),
+            "by": self._by or {},
             "devices": devices,
         }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from controller.shell.answers import Clocks, OneDevice, SeatChips, Watched
 from controller.shell.render.text import cents, pairs, table, wrapped
 from record.kit.words import counted
 
@@ -15,10 +16,10 @@ HEX: Final = 24
 """Bytes of a frame on a line."""
 ARROWS: Final = {"in": "<", "out": ">"}
 LATER: Final = "    "
-"""Before what goes on in the next line."""
+"""Indent of a wrapped line."""
 
 
-def device(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def device(data: OneDevice, columns: int) -> Iterator[str]:
     said = data["identity"]
     rows: list[tuple[str, object]] = [
         ("device", f"{data['device']}, {data['kind']}"),
@@ -56,14 +57,14 @@ def _ago(us: int) -> str:
     return f"{us / 1_000_000:.1f} s ago"
 
 
-def watch(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def watch(data: Watched, columns: int) -> Iterator[str]:
     if data["missed"]:
         yield f"... {counted(data['missed'], 'reading')} missed in between"
     for row in data["readings"]:
         yield from wrapped(watched(row, data["now"]), columns, "", LATER)
 
 
-def watched(row: Mapping[str, Any], now: Mapping[str, int]) -> str:
+def watched(row: Mapping[str, Any], now: Clocks) -> str:
     """One reading in one line, with the time of the clock on the wall."""
     known = ("device", "reading", "at_us")
     told = " ".join(f"{key}={_said(value)}" for key, value in row.items() if key not in known)
@@ -80,7 +81,7 @@ def _said(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def chips(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def chips(data: SeatChips, columns: int) -> Iterator[str]:
     who = f"seat {data['seat']}" if data["seat"] else "pot"
     yield f"{who}, {data['phase']}" + (
         f", {counted(data['credits'], 'credit')}" if data["credits"] else ""

@@ -6,6 +6,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from controller.shell.answers import (
+    ClosedRound,
+    ConfigInForce,
+    JournalState,
+    LinkStatus,
+    MadeBundle,
+    Reboot,
+    SafeMode,
+)
 from controller.shell.render.text import cents, pairs, table, wrapped
 from record.kit.words import counted
 from record.rounds import HIDDEN, ending, reason
@@ -14,7 +23,7 @@ MIB: Final = 1 << 20
 HELD: Final = "policy.safe_mode"
 
 
-def round_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def round_(data: ClosedRound, columns: int) -> Iterator[str]:
     played, result = data["record"]["round"], data["result"]
     again = ", corrected since" if data["corrected"] else ""
     ended = ending(data["record"], result)
@@ -62,7 +71,7 @@ def _cards(cards: list[str | None]) -> str:
     return " ".join(HIDDEN if card is None else card for card in cards)
 
 
-def link(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def link(data: LinkStatus, columns: int) -> Iterator[str]:
     status = data["status"]
     if status is None:
         yield "this table has no link: the progressive stays closed"
@@ -81,7 +90,7 @@ def link(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield from pairs(rows, columns)
 
 
-def journal(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def journal(data: JournalState, columns: int) -> Iterator[str]:
     end = (
         f"{counted(data['records_checked'], 'record')} verified"
         if data["verified"]
@@ -102,11 +111,11 @@ def journal(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     )
 
 
-def _full(data: Mapping[str, Any]) -> str:
+def _full(data: JournalState) -> str:
     return "; FULL: no round opens" if data.get("full") else ""
 
 
-def config(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def config(data: ConfigInForce, columns: int) -> Iterator[str]:
     yield from pairs((("hash", data["hash"]), ("files", ", ".join(data["files"]))), columns)
     rows = [(one["key"], json.dumps(one["value"], ensure_ascii=False)) for one in data["values"]]
     yield from table(("key", "value"), rows, columns)
@@ -126,7 +135,7 @@ def identity(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield from pairs([*rows, ("files", f"{len(data['files'])}; --json has them all")], columns, 14)
 
 
-def safe_mode(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def safe_mode(data: SafeMode, columns: int) -> Iterator[str]:
     by = data["by"]
     if not data["safe_mode"]:
         yield "safe mode is off: the progressive is taken"
@@ -139,12 +148,12 @@ def safe_mode(data: Mapping[str, Any], columns: int) -> Iterator[str]:
         yield f"{HELD} = {str(data['waits']).lower()} waits for the end of the round"
 
 
-def reboot(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def reboot(data: Reboot, columns: int) -> Iterator[str]:
     yield from wrapped(f"{data['ends']} ends; {data['then']}", columns)
     yield from wrapped(data["board"], columns)
 
 
-def bundle(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def bundle(data: MadeBundle, columns: int) -> Iterator[str]:
     told = f"{data['file']}: {counted(data['size'], 'byte')}, {counted(len(data['files']), 'part')}"
     yield from wrapped(told, columns)
     for row in data["redacted"]:

@@ -12,7 +12,8 @@ from controller.shell.render.text import plain, wrapped
 from controller.shell.verbs import TESTING
 from record.kit.outside import printable
 
-Render = Callable[[Mapping[str, Any], int], Iterator[str]]
+Render = Callable[[Any, int], Iterator[str]]
+"""Each takes the answer of its own verb (``controller.shell.answers``)."""
 RENDERS: Final[Mapping[str, Render]] = {
     "status": status.status,
     "devices": status.devices,

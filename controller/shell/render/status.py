@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from controller.shell.answers import CodeMeaning, Devices, Help, TroubleRow, Troubles, WhyWaits
 from controller.shell.render.text import cents, pairs, table, wrapped
 from record.kit.words import counted
 
@@ -42,14 +43,14 @@ def status(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield from troubles(data["troubles"], columns)
 
 
-def why(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def why(data: WhyWaits, columns: int) -> Iterator[str]:
     behind = f" ({data['clause']})" if data["clause"] else ""
     yield from wrapped(f"{data['sentence'].removesuffix('.')}{behind}.", columns)
     if data["keys"] not in ([], NO_KEY):
         yield from wrapped(f"keys: {' '.join(data['keys'])}", columns)
 
 
-def troubles(found: list[Mapping[str, Any]], columns: int) -> Iterator[str]:
+def troubles(found: Sequence[TroubleRow], columns: int) -> Iterator[str]:
     if not found:
         yield "nothing is degraded"
     for one in found:
@@ -59,15 +60,15 @@ def troubles(found: list[Mapping[str, Any]], columns: int) -> Iterator[str]:
         yield from wrapped(f"-> {one['do']}", columns, indent, indent + "   ")
 
 
-def faults(data: Mapping[str, Any], columns: int) -> Iterator[str]:
-    if "code" not in data:
+def faults(data: Troubles | CodeMeaning, columns: int) -> Iterator[str]:
+    if "troubles" in data:
         yield from troubles(data["troubles"], columns)
         return
     yield from pairs((("code", data["code"]), ("meaning", data["meaning"])), columns)
     yield from pairs((("what to do", data["do"]),), columns)
 
 
-def devices(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def devices(data: Devices, columns: int) -> Iterator[str]:
     rows = []
     for one in data["devices"]:
         counters = one["counters"]
@@ -77,7 +78,7 @@ def devices(data: Mapping[str, Any], columns: int) -> Iterator[str]:
     yield from table(("device", "kind", "state", "faults", "why"), rows, columns)
 
 
-def help_(data: Mapping[str, Any], columns: int) -> Iterator[str]:
+def help_(data: Help, columns: int) -> Iterator[str]:
     verbs = data["verbs"]
     if data.get("about"):
         for number, one in enumerate(verbs):

@@ -32,7 +32,7 @@ def pairs(rows: Iterable[tuple[str, object]], columns: int, width: int = 12) -> 
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]], columns: int) -> list[str]:
-    """Columns as wide as they must be; the last one gives way and goes on below itself."""
+    """Columns as wide as they must be; the last one wraps below itself."""
     cells = [[str(one) for one in row] for row in (head, *rows)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(head) - 1)]
     lines: list[str] = []

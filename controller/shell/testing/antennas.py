@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
+from controller.shell.testing.steps import SECOND, Answer, Guided, Looped, Wishes
 from controller.table.spots import Spot, named
 from drivers.orders import WatchAntennas
-from drivers.readings import Antenna, AntennaFailed, AntennaRead, Uid
+from drivers.readings import Antenna, AntennaFailed, AntennaRead, Reading, Uid
 
 PATIENCE_US: Final = 45 * SECOND
 """So long a person may take; a spot where nothing is read by then has failed."""
@@ -77,7 +77,7 @@ class AntennaTest(Guided):
         self._first_us = now_us + FIRST_US
         return [WatchAntennas(frozenset(self._spots))]
 
-    def take(self, reading: object, now_us: int) -> Wishes:
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:
         match reading:
             case AntennaRead(antenna=antenna, tags=tags) if antenna in self._spots:
                 self._read(antenna, tags, now_us)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from controller.rules.cards import NAMES
-from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
+from controller.shell.testing.steps import SECOND, Answer, Guided, Looped, Wishes
 from controller.table.cards import card_of
 from drivers.orders import LockCards
-from drivers.readings import CardEvent, CardRead, PacketRead, SealedCard
+from drivers.readings import CardEvent, CardRead, PacketRead, Reading, SealedCard
 from record.kit.words import counted
 
 CODES: Final = tuple(suit << 4 | rank for suit in range(4) for rank in range(1, 14))
@@ -47,7 +47,7 @@ class _Drawn(Guided):
         self.say("ask", self._invitation())
         return [LockCards(False)]
 
-    def take(self, reading: object, now_us: int) -> Wishes:
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:
         match reading:
             case CardRead(device=device, card=card) if device == self._device:
                 self._cards((card,), now_us)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
-from drivers.readings import KeyPressed
+from controller.shell.testing.steps import SECOND, Answer, Guided, Looped, Wishes
+from drivers.readings import KeyPressed, Reading
 from record.kit.words import counted
 
 PATIENCE_US: Final = 60 * SECOND
@@ -27,7 +27,7 @@ class KeyTest(Guided):
         self.say("ask", f"press each of the {counted(self._all, 'key')} once; no ends the test")
         return []
 
-    def take(self, reading: object, now_us: int) -> Wishes:
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:
         if not isinstance(reading, KeyPressed) or self.done:
             return []
         self._until_us = now_us + PATIENCE_US

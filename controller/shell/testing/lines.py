@@ -7,6 +7,7 @@ from typing import Final
 
 from controller.shell.testing.steps import SECOND, Challenge, Guided, Looped, Probe, Wishes
 from drivers.base import DeviceIdentified, DeviceState, StateReported
+from drivers.readings import Reading
 from record.kit.words import counted
 
 WAIT_US: Final = 2 * SECOND
@@ -35,7 +36,7 @@ class LoopTest(Guided):
         self.say("note", f"{counted(len(self._pattern), 'byte')} to {self._line}")
         return [Probe(self._line, self._pattern)]
 
-    def take(self, reading: object, now_us: int) -> Wishes:  # noqa: ARG002
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:  # noqa: ARG002
         if isinstance(reading, Looped) and reading.line == self._line and not self.done:
             self._heard += reading.data
             if self._pattern in self._heard:
@@ -85,7 +86,7 @@ class ChallengeTest(Guided):
         self.say("note", f"{self.device}: challenged")
         return [Challenge(self.device, self.nonce, self._digest)]
 
-    def take(self, reading: object, now_us: int) -> Wishes:  # noqa: ARG002
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:  # noqa: ARG002
         match reading:
             case DeviceIdentified(device=device, identity=identity) if device == self.device:
                 if self._proofs() > self._before and not self.done:

@@ -10,7 +10,7 @@ from typing import Final
 
 from controller.rules.engine.deal import packet_size, plan, uses_packets
 from controller.rules.engine.state import TableRules
-from controller.shell.errors import NO_DEVICE, Refused
+from controller.shell.errors import NO_DEVICE, VerbRefused
 from controller.shell.testing.antennas import AntennaTest
 from controller.shell.testing.cards import DeckTest, PatternTest
 from controller.shell.testing.keys import KeyTest
@@ -25,7 +25,7 @@ from controller.shell.testing.walks import (
 )
 from controller.table.chips import Find
 from drivers.layout import TableLayout
-from drivers.mcp23017 import KEYS_1, KEYS_2
+from drivers.mcp23017.keys import KEYS_1, KEYS_2
 from drivers.orders import ShowMagicCard, ShowMeter, ShowSign
 from drivers.readings import Uid
 from record.kit.money import cents_text
@@ -51,7 +51,7 @@ class Equipment:
 
     def card_device(self) -> str:
         if not self.card_devices:
-            raise Refused(NO_DEVICE, "this table has no card device")
+            raise VerbRefused(NO_DEVICE, "this table has no card device")
         return self.card_devices[0]
 
     def displays(self) -> Displays:
@@ -126,7 +126,7 @@ def _loopback(have: Equipment, words: Words) -> Guided:
 def _challenge(have: Equipment, words: Words) -> Guided:
     device = words["device"]
     if device not in have.card_devices:
-        raise Refused(NO_DEVICE, f"{device}: only a card device can be challenged")
+        raise VerbRefused(NO_DEVICE, f"{device}: only a card device can be challenged")
     nonce, digest = bytes.fromhex(words["nonce"]), bytes.fromhex(words["digest"])
     return ChallengeTest(device, nonce, digest, lambda: have.counters()[device].get(PASSED, 0))
 

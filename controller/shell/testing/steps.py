@@ -1,7 +1,7 @@
 """What every guided test is: it asks, sees, judges, and ends with a certificate.
 
 Pure: readings, answers of a person and the time go in; orders for devices come out. What it says is
-a list of steps; whoever looks asks for those after the last he has.
+a list of steps; a reader asks for those after its last.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from drivers.orders import Order
+from drivers.readings import Reading
 
 SECOND: Final = 1_000_000
 Kind = Literal["ask", "seen", "pass", "fail", "note"]
@@ -62,7 +63,7 @@ class Guided:
     def begin(self, now_us: int) -> Wishes:
         raise NotImplementedError
 
-    def take(self, reading: object, now_us: int) -> Wishes:  # noqa: ARG002
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:  # noqa: ARG002
         """A reading of a device."""
         return []
 
@@ -95,7 +96,7 @@ class Guided:
         return self.done and "pass" in kinds and "fail" not in kinds
 
     def asks(self, cursor: int) -> bool:
-        """Is the question that whoever has so many steps was asked still open?"""
+        """True while the question shown at this cursor is unanswered."""
         asked = [step["step"] for step in self.steps if step["kind"] == "ask"]
         return bool(self.question) and bool(asked) and asked[-1] <= cursor
 

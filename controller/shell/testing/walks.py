@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from controller.shell.testing.steps import SECOND, Answer, Guided, Wishes
+from controller.shell.testing.steps import SECOND, Answer, Guided, Looped, Wishes
 from drivers.base import DeviceState, StateReported
 from drivers.orders import (
     SEATS,
@@ -18,7 +18,7 @@ from drivers.orders import (
     ShowPrompt,
     ShowSign,
 )
-from drivers.readings import Shown
+from drivers.readings import Reading, Shown
 
 PATIENCE_US: Final = 6 * SECOND
 """By then every display on the bus has been written and read back."""
@@ -76,7 +76,7 @@ class Walk(Guided):
             self.finish()
         return self._next(now_us)
 
-    def take(self, reading: object, now_us: int) -> Wishes:
+    def take(self, reading: Reading | Looped, now_us: int) -> Wishes:
         match reading:
             case StateReported(device, state, reason):
                 self._states[device] = Device(state.value, "" if reason is None else reason.code)

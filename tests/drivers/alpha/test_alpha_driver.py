@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.hypothesis_profile  # noqa: F401
 from drivers.alpha.driver import AlphaDriver
 from drivers.base import DeviceState, LineSettings, StateReported, Write
 from drivers.machines import LineDriver

@@ -23,10 +23,11 @@ from drivers.base import (
     StateReported,
 )
 from drivers.bus import BusAction, BusMachine, RecoverBus
-from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
+from drivers.mcp23017.keys import KEYS_1, KeysDriver
+from drivers.mcp23017.lamps import LAMPS_1, LampsDriver
 from drivers.orders import Kinds, Order, ShowPrompt, ShowSign
 from drivers.readings import Reading, Shown
-from tests.drivers.mcp23017.model import Chip
+from tests.drivers.mcp23017.model import Board
 
 MS = 1_000
 SECOND = 1_000_000
@@ -35,7 +36,7 @@ DONE = BusDone((b"\x00",))
 
 
 class Part:
-    """A chip driver that counts; due ``every_us`` after its last batch."""
+    """A board driver that counts; due ``every_us`` after its last batch."""
 
     takes: ClassVar[Kinds] = frozenset((ShowSign,))
 
@@ -87,7 +88,7 @@ def test_one_batch_at_a_time_earliest_due_first() -> None:
     assert name_of(bus.next_batch(T + 12)) == "part-20"
 
 
-def test_a_chip_that_is_always_due_does_not_starve_the_others() -> None:
+def test_a_board_that_is_always_due_does_not_starve_the_others() -> None:
     greedy, modest, third = Part(0x20, 0), Part(0x21, 50 * MS), Part(0x22, 50 * MS)
     bus, now = BusMachine([greedy, modest, third]), T
     while now < T + SECOND:
@@ -103,7 +104,7 @@ def test_a_chip_that_is_always_due_does_not_starve_the_others() -> None:
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=11), st.integers(1, 30))
 @settings(max_examples=40)
-def test_every_chip_gets_its_turn_even_on_a_bus_that_is_too_slow(
+def test_every_board_gets_its_turn_even_on_a_bus_that_is_too_slow(
     periods: list[int], batch_ms: int
 ) -> None:
     parts = [Part(0x20 + i, period * MS) for i, period in enumerate(periods)]
@@ -120,7 +121,7 @@ def test_every_chip_gets_its_turn_even_on_a_bus_that_is_too_slow(
         assert max(b - a for a, b in pairwise(runs)) <= longest + batch_ms * MS
 
 
-def test_a_chip_with_nothing_to_do_is_passed_over() -> None:
+def test_a_board_with_nothing_to_do_is_passed_over() -> None:
     idle, other = Part(0x20, 50 * MS, idle=True), Part(0x21, 50 * MS)
     bus = BusMachine([idle, other])
     assert name_of(bus.next_batch(T)) == "part-21"
@@ -128,7 +129,7 @@ def test_a_chip_with_nothing_to_do_is_passed_over() -> None:
     assert alone.next_batch(T) is None
 
 
-def test_a_batch_without_outcome_loses_every_chip_and_asks_for_one_recovery() -> None:
+def test_a_batch_without_outcome_loses_every_board_and_asks_for_one_recovery() -> None:
     one, two = Part(0x20, 50 * MS), Part(0x21, 50 * MS)
     bus = BusMachine([one, two])
     bus.next_batch(T)
@@ -180,7 +181,7 @@ def test_a_recovery_without_answer_fails_after_two_seconds() -> None:
     assert isinstance(again, RecoverBus)
 
 
-def test_time_outs_of_two_chips_in_a_row_are_a_stuck_bus() -> None:
+def test_time_outs_of_two_boards_in_a_row_are_a_stuck_bus() -> None:
     one, two = Part(0x20, 50 * MS), Part(0x21, 50 * MS)
     bus = BusMachine([one, two])
     bus.next_batch(T)
@@ -194,7 +195,7 @@ def test_time_outs_of_two_chips_in_a_row_are_a_stuck_bus() -> None:
     assert two.lost
 
 
-def test_a_chip_that_times_out_alone_leaves_the_bus_alone() -> None:
+def test_a_board_that_times_out_alone_leaves_the_bus_alone() -> None:
     ill, well = Part(0x20, 10 * MS), Part(0x21, 50 * MS)
     bus, now = BusMachine([ill, well]), T
     for _ in range(100):
@@ -206,7 +207,7 @@ def test_a_chip_that_times_out_alone_leaves_the_bus_alone() -> None:
     assert well.ran_us
 
 
-def test_time_outs_of_two_chips_with_a_good_batch_between_are_no_stuck_bus() -> None:
+def test_time_outs_of_two_boards_with_a_good_batch_between_are_no_stuck_bus() -> None:
     bus, now = BusMachine([Part(0x20 + n, SECOND) for n in range(3)]), T
     for outcome in (BusFailed(0, 110), DONE, BusFailed(0, 110)):
         assert bus.next_batch(now) is not None
@@ -218,7 +219,7 @@ def test_time_outs_of_two_chips_with_a_good_batch_between_are_no_stuck_bus() -> 
 def run_for(
     bus: BusMachine, from_us: int, long_us: int, outcome: Callable[[str], BusDone | BusFailed]
 ) -> list[tuple[int, RecoverBus]]:
-    """Batches end as ``outcome`` says by chip; recoveries work. When each was asked for."""
+    """Batches end as ``outcome`` says by board; recoveries work. When each was asked for."""
     asked = []
     for now in range(from_us, from_us + long_us, 5 * MS):
         said = bus.timed_out(now) if bus.stuck else []
@@ -235,7 +236,7 @@ def failing(errno: int, only: str = "") -> Callable[[str], BusDone | BusFailed]:
     return lambda name: DONE if only and name != only else BusFailed(0, errno)
 
 
-def test_whatever_error_every_chip_fails_with_the_bus_is_opened_again() -> None:
+def test_whatever_error_every_board_fails_with_the_bus_is_opened_again() -> None:
     for errno in sorted(errorcode):
         parts = [Part(0x20 + n, 50 * MS) for n in range(5)]
         bus = BusMachine(parts)
@@ -253,7 +254,7 @@ def test_whatever_error_every_chip_fails_with_the_bus_is_opened_again() -> None:
         assert not bus.stuck
 
 
-def test_whatever_error_one_chip_fails_with_the_others_keep_the_bus() -> None:
+def test_whatever_error_one_board_fails_with_the_others_keep_the_bus() -> None:
     for errno in sorted(errorcode):
         ill, *well = parts = [Part(0x20 + n, 50 * MS) for n in range(5)]
         asked = run_for(BusMachine(parts), T, 10 * SECOND, failing(errno, ill.name))
@@ -272,7 +273,7 @@ def test_an_adapter_that_is_gone_loses_the_bus_at_once_and_is_looked_for_every_s
     assert one.lost[0] == two.lost[0] == "E-BUS-003: /dev/i2c-1: No such device"
 
 
-def test_the_only_chip_of_a_bus_times_out_twice() -> None:
+def test_the_only_board_of_a_bus_times_out_twice() -> None:
     bus = BusMachine([Part(0x20, 0)])
     for n in (1, 2):
         assert bus.next_batch(T + n * MS) is not None
@@ -294,19 +295,19 @@ def test_an_outcome_with_an_old_number_is_ignored() -> None:
     assert bus.finished(DONE, T + 2 * SECOND, bus.number) == [told]
 
 
-def test_orders_go_to_whom_they_concern_and_nudges_to_chips_with_inputs() -> None:
+def test_orders_go_to_whom_they_concern_and_nudges_to_boards_with_inputs() -> None:
     keys, lamps = KeysDriver("keys-1", 0x20, KEYS_1), LampsDriver("lamps-1", 0x24, LAMPS_1)
     bus = BusMachine([keys, lamps, part := Part(0x30, SECOND)])
     assert bus.order(ShowSign("x"), T) == [Shown("part-30", str(ShowSign("x")), T)]
     assert bus.takes(ShowSign("x"))
     assert not bus.takes(ShowPrompt(("", "", "", "")))
     assert bus.order(ShowPrompt(("", "", "", "")), T) == []
-    chips = {0x20: Chip(), 0x24: Chip()}
+    boards = {0x20: Board(), 0x24: Board()}
     now = T
     while (batch := bus.next_batch(now)) is not None or now < T + 100 * MS:
         if batch is not None:
-            chip = chips.get(batch[0].address)
-            bus.finished(chip.run(batch[1]) if chip else DONE, now)
+            board = boards.get(batch[0].address)
+            bus.finished(board.run(batch[1]) if board else DONE, now)
         now += MS
     due = keys.wake_us
     bus.nudge(due - 5 * MS)
@@ -315,15 +316,15 @@ def test_orders_go_to_whom_they_concern_and_nudges_to_chips_with_inputs() -> Non
     assert part.ran_us
 
 
-def test_two_chips_at_one_address_are_refused_and_an_empty_bus_sleeps() -> None:
+def test_two_boards_at_one_address_are_refused_and_an_empty_bus_sleeps() -> None:
     with pytest.raises(ValueError, match="0x20"):
         BusMachine([Part(0x20, 0), Part(0x20, 0)])
     assert BusMachine([]).wake_us is None
     assert BusMachine([]).next_batch(T) is None
 
 
-def test_a_stuck_bus_makes_real_chips_unknown_within_a_second_and_they_come_back() -> None:
-    chips = {0x20: Chip(), 0x24: Chip()}
+def test_a_stuck_bus_makes_real_boards_unknown_within_a_second_and_they_come_back() -> None:
+    boards = {0x20: Board(), 0x24: Board()}
     bus = BusMachine([KeysDriver("keys-1", 0x20, KEYS_1), LampsDriver("lamps-1", 0x24, LAMPS_1)])
     now, said, stuck_at, hangs = T, list[StateReported](), T + SECOND, 0
 
@@ -338,7 +339,7 @@ def test_a_stuck_bus_makes_real_chips_unknown_within_a_second_and_they_come_back
     while now < T + 30 * SECOND:
         stuck = stuck_at <= now < T + 15 * SECOND
         if (batch := bus.next_batch(now)) is not None and not stuck:
-            hear(bus.finished(chips[batch[0].address].run(batch[1]), now))
+            hear(bus.finished(boards[batch[0].address].run(batch[1]), now))
         hear(bus.timed_out(now))
         now += 5 * MS
     first = [r for r in said if r.state is DeviceState.UNKNOWN]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drivers.cards import ShoeDriver
+from drivers.cards.devices import ShoeDriver
 from drivers.readings import CardEvent, CardRead
 from tests.drivers.cards.wire import Bench, card, status
 

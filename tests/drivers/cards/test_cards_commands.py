@@ -231,9 +231,9 @@ def proves(at: Bench) -> None:
     at.send(BEAT, 0, 0, beat(switches=4))
 
 
-def test_what_was_barred_before_a_start_is_barred_until_it_proves_itself() -> None:
+def test_a_device_locked_out_before_a_start_stays_so_until_it_proves_itself() -> None:
     at = bench()
-    at.driver.bar()
+    at.driver.lock_out()
     at.open()
     at.send(0x02, 0, 0, hello_r())
     assert at.states() == ["locked"]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.base import MS, SECOND, DeviceIdentified, Reopen, StateReported, Write
-from drivers.cards import ShoeDriver, ShufflerDriver
-from drivers.cards.link import CardDriver
+from drivers.cards.devices import ShoeDriver, ShufflerDriver
+from drivers.cards.driver import CardDriver
 from drivers.orders import AcknowledgeReading, LockCards, RequestDeckCheck
 from drivers.readings import CardEvent, CardRead, MetersRead, PacketRead, SealedCard
 from tests.drivers.cards.wire import Bench, beat, card, hello_r, status, wire

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from drivers.base import Fault
-from drivers.cards import ShoeDriver, ShufflerDriver
 from drivers.cards.codec import decode_message, encode_frame, host_frame
+from drivers.cards.devices import ShoeDriver, ShufflerDriver
+from drivers.cards.driver import CardDriver
 from drivers.cards.framing import Decoder, Frame, crc32c
-from drivers.cards.link import CardDriver
 from drivers.cards.messages import Type
 from drivers.readings import SealedCard
 from tests.drivers.cards.wire import Bench, taken_apart, wire

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from drivers.base import MS, Reopen, StateReported, Write
-from drivers.cards.link import CardDriver
+from drivers.cards.driver import CardDriver
 from drivers.orders import AcknowledgeReading, Order
 
 BOOT = 0x2A

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from drivers.base import Reopen
 from drivers.chips.budget import sweep_deadline_us
 from drivers.chips.field import ChipField
 from drivers.orders import Order, SweepAntennas, WatchAntennas
@@ -30,6 +31,7 @@ class Rig:
         for _ in range(run_us // 1_000):
             self.bench.run(1_000)
             for reading in self.bench.flush():
+                assert not isinstance(reading, Reopen)
                 self.told += self.field.heard(reading, self.bench.now_us)
             self.told += self.field.advance(self.bench.now_us)
 

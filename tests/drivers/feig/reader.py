@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from drivers.base import Reopen, Write
 from drivers.feig.codec import Frame, encode
 from drivers.feig.driver import FeigReader
+from drivers.machines import LineAction
 from drivers.orders import Order
-from drivers.readings import Antenna, AntennaRead
+from drivers.readings import Antenna, AntennaRead, Reading
 from tests.drivers.feig.vectors import frames, heard, octets
 
 Sent = list[tuple[int, bytes]]
@@ -89,10 +90,10 @@ class Bench:
     open: bool = False
     reopens: bool = False
     reopen_us: int = 0
-    heard: list[object] = field(default_factory=list)
+    heard: list[Reading | Reopen] = field(default_factory=list)
     wire: list[tuple[int, bytes]] = field(default_factory=list)
 
-    def take(self, actions: Iterable[object]) -> None:
+    def take(self, actions: Iterable[LineAction]) -> None:
         for action in actions:
             if isinstance(action, Write):
                 assert self.open
@@ -146,7 +147,7 @@ class Bench:
         self.wire.clear()
         self.take(self.driver.closed(why, self.now_us))
 
-    def flush(self) -> list[object]:
+    def flush(self) -> list[Reading | Reopen]:
         out, self.heard = self.heard, []
         return out
 

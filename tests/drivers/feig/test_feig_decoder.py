@@ -34,7 +34,7 @@ some_frames = st.builds(
     command=st.integers(0, 255),
     body=st.binary(max_size=60),
     advanced=st.booleans(),
-    alone=st.just(True),
+    isolated=st.just(True),
 )
 
 
@@ -89,13 +89,13 @@ def test_no_frame_damaged_within_the_law_is_accepted_alone(
     )
     burst = st.builds(lambda p, at: p << at, st.integers(1, 0xFFFF), st.integers(0, size - 16))
     bits = data.draw(st.one_of(few, burst))
-    assert not any(found.alone for found in accepted(flipped(sent, bits)))
+    assert not any(found.isolated for found in accepted(flipped(sent, bits)))
 
 
 def test_a_frame_found_behind_a_damaged_one_is_not_alone() -> None:
     """A tag's identifier may hold bytes that are a frame, and a flipped length point at them."""
     damaged = octets("08 01 B0 00 01 03 00 E0") + NO_TAG
-    assert [found.alone for found in accepted(damaged)] == [False]
+    assert [found.isolated for found in accepted(damaged)] == [False]
 
 
 @st.composite
@@ -125,7 +125,7 @@ def test_any_split_with_legal_gaps_gives_the_frame(made: Frame, data: st.DataObj
 def test_glued_frames_all_come_out(made: list[Frame]) -> None:
     found = accepted(b"".join(encode(one) for one in made))
     assert [encode(one) for one in found] == [encode(one) for one in made]
-    assert all(one.alone for one in found) == (len(made) == 1)
+    assert all(one.isolated for one in found) == (len(made) == 1)
 
 
 @given(st.binary(max_size=300), st.integers(SILENCE_US, 40_000), some_frames, st.booleans())
@@ -204,9 +204,9 @@ def test_the_rest_of_a_failed_burst_is_not_alone() -> None:
     decoder.feed(octets("06 00 B0 01 5C 64"), 0)
     assert frames(decoder.quiet(SILENCE_US)) == []
     (soon,) = frames(heard(NO_TAG, decoder, GAP_US))
-    assert not soon.alone
+    assert not soon.isolated
     (later,) = frames(heard(NO_TAG, decoder, 1_000_000))
-    assert later.alone
+    assert later.isolated
 
 
 def test_a_burst_is_bounded_and_the_frame_after_it_is_heard() -> None:

@@ -370,3 +370,38 @@ def test_the_host_keeps_five_milliseconds_of_silence_before_every_request() -> N
 def test_an_address_that_no_reader_can_have_is_refused() -> None:
     with pytest.raises(ValueError, match="255"):
         FeigReader("chips-1", "0A1B2C01", 0xFF)
+
+
+def test_the_reason_is_what_is_wrong_with_an_antenna_now() -> None:
+    """A late answer may be the first fault of an antenna that is broken; it is not the cause."""
+    bench = watching(A1, A2, A3)
+    bench.flush()
+    bad: dict[tuple[int, int], Sent] = {(1, 2): []}
+
+    def spoil(request: bytes, sent: Sent) -> Sent:
+        here = bench.reader.selected
+        return bad[here] if here in bad and is_inventory(request) else sent
+
+    bench.reader.spoil = spoil
+    bench.run(3_000_000)
+    assert reasons(bench) == [(faults.NO_ANSWER, A2)]
+    bad[1, 2] = [(10_000, answer(0xB0, 0x84))]
+    bench.run(3_000_000)
+    assert reasons(bench) == [(faults.RF_WARNING, A2)]
+    bad[1, 3] = [(10_000, answer(0xB0, 0x95))]
+    bench.run(5_000_000)
+    assert reasons(bench) == []  # two broken antennas do not take turns
+    del bad[1, 2]
+    bench.run(5_000_000)
+    assert reasons(bench) == [(faults.ISO15693_ERROR, A3)]
+
+
+def reasons(bench: Bench) -> list[tuple[str, Antenna]]:
+    """What the reader was told to have since the last look, each with the antenna it names."""
+    told = [r for r in bench.heard if isinstance(r, StateReported)]
+    bench.flush()
+    return [
+        (r.reason.code, next(a for a in (A1, A2, A3) if f"antenna {a}:" in r.reason.detail))
+        for r in told
+        if r.reason is not None
+    ]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.base import DeviceState, StateReported
-from drivers.gpio import PinsDriver
+from drivers.gpio.driver import PinsDriver
 from drivers.readings import SwitchRead
 
 MS = 1_000

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.hypothesis_profile  # noqa: F401
 from drivers.hd44780 import codec
 from tests.drivers.hd44780.lcd import VECTORS, Lcd, transactions
 

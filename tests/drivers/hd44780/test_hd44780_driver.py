@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tests.hypothesis_profile  # noqa: F401
 from drivers.base import BusDone, DeviceState, StateReported
 from drivers.hd44780 import codec
 from drivers.hd44780.driver import PromptDriver
@@ -47,7 +46,7 @@ def shown(out: Sequence[object]) -> list[str]:
     return [o.content for o in out if isinstance(o, Shown)]
 
 
-def test_it_is_a_chip_driver() -> None:
+def test_it_is_a_board_driver() -> None:
     driver: BoardDriver = PromptDriver("prompt", 0x3F)
     assert driver.address == 0x3F
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from drivers.base import DeviceState, StateReported
-from drivers.mcp23017 import AcceptorsDriver, SensorsDriver, credit_boards
+from drivers.mcp23017.acceptors import AcceptorsDriver, SensorsDriver
+from drivers.mcp23017.handshakes import CreditHandshakes
 from drivers.orders import AcknowledgeCredit, EnableAcceptors, Order, ReleaseCredit
 from drivers.readings import CreditOffered, CreditReturned, CreditTaken
-from tests.drivers.mcp23017.model import MS, Acceptor, Bench, Chip
+from tests.drivers.mcp23017.model import MS, Acceptor, Bench, Board
 
 SEAT = 3
 ALL_SEATS = frozenset(range(1, 8))
@@ -28,8 +29,8 @@ class Floor:
 
     write_ms: int = 0
     """How long the disk takes before an order may follow."""
-    sensors_chip: Chip = field(default_factory=Chip)
-    acceptors_chip: Chip = field(default_factory=Chip)
+    sensors_board: Board = field(default_factory=Board)
+    acceptors_board: Board = field(default_factory=Board)
     acceptor: Acceptor = field(default_factory=Acceptor)
     disk: Disk = field(default_factory=Disk)
     now_us: int = 5_000_000
@@ -40,11 +41,13 @@ class Floor:
         self.boot()
 
     def boot(self) -> None:
-        sensors, acceptors = credit_boards(("sensors", 0x22), ("acceptors", 0x23))
+        handshakes = CreditHandshakes("acceptors")
+        sensors = SensorsDriver("sensors", 0x22, handshakes)
+        acceptors = AcceptorsDriver("acceptors", 0x23, handshakes)
         self.sensors: SensorsDriver = sensors
         self.acceptors: AcceptorsDriver = acceptors
         self.bench = Bench(
-            [(sensors, self.sensors_chip), (acceptors, self.acceptors_chip)], self.now_us
+            [(sensors, self.sensors_board), (acceptors, self.acceptors_board)], self.now_us
         )
         self.pending: list[tuple[int, object]] = []
         self.heard_of_start = False
@@ -55,15 +58,15 @@ class Floor:
         self.take(self.acceptors.order(order, self.now_us))
 
     def ack(self) -> bool:
-        return bool(self.acceptors_chip.driven() >> SEAT - 1 & 1)
+        return bool(self.acceptors_board.driven() >> SEAT - 1 & 1)
 
     def enable(self) -> bool:
-        return bool(self.acceptors_chip.driven() >> SEAT + 7 & 1)
+        return bool(self.acceptors_board.driven() >> SEAT + 7 & 1)
 
     def world(self, now_us: int) -> None:
         self.acceptor.step(now_us, enable=self.enable(), ack=self.ack())
         bit = 1 << SEAT + 7
-        self.sensors_chip.low = bit if self.acceptor.throat else 0
+        self.sensors_board.low = bit if self.acceptor.throat else 0
 
     def insert(self) -> bool:
         return self.acceptor.insert(enable=self.enable(), ack=self.ack())

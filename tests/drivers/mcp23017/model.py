@@ -1,4 +1,4 @@
-"""A chip, an acceptor and a bench for the tests, written from the page and from nothing else."""
+"""A board, an acceptor and a bench for the tests, written from the page and from nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POWER_ON = bytes((0xFF, 0xFF)) + bytes(20)
 
 
 @dataclass
-class Chip:
+class Board:
     """An MCP23017: 22 registers, pins of the world behind it."""
 
     regs: bytearray = field(default_factory=lambda: bytearray(POWER_ON))
@@ -120,14 +120,14 @@ class Acceptor:
 
 @dataclass
 class Bench:
-    """Drivers and their chips in virtual time, a millisecond at a time."""
+    """Drivers and their boards in virtual time, a millisecond at a time."""
 
-    parts: list[tuple[BoardDriver, Chip]]
+    parts: list[tuple[BoardDriver, Board]]
     now_us: int = 5_000_000
     said: list[object] = field(default_factory=list)
 
     def run(self, ms: int, each: Callable[[int], None] | None = None) -> list[object]:
-        """What was said meanwhile. One batch per chip and millisecond at most."""
+        """What was said meanwhile. One batch per board and millisecond at most."""
         before = len(self.said)
         end_us = self.now_us + ms * MS
         while self.now_us < end_us:
@@ -135,9 +135,9 @@ class Bench:
             if each is not None:
                 each(self.now_us)
             due_us = end_us
-            for driver, chip in self.parts:
+            for driver, board in self.parts:
                 if driver.wake_us <= self.now_us:
-                    outcome = chip.run(driver.plan(self.now_us))
+                    outcome = board.run(driver.plan(self.now_us))
                     self.said += driver.finish(outcome, self.now_us)
                 due_us = min(due_us, driver.wake_us)
             if each is None:  # nobody looks: on to the millisecond before the next batch

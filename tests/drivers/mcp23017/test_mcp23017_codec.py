@@ -159,5 +159,5 @@ def test_two_reads_that_differ_prove_nothing() -> None:
     other = kept[:-2] + b"\x00\x7f"
     assert isinstance(codec.found(kept, other, OUTPUTS, 0x23), Fault)
     assert codec.found(kept, kept, OUTPUTS, 0x23) == Found(kept=True, olat=0x7F04)
-    assert isinstance(codec.found(kept, kept, OUTPUTS, 0x24), Fault)  # another chip's block
+    assert isinstance(codec.found(kept, kept, OUTPUTS, 0x24), Fault)  # another board's block
     assert codec.found(b"\xff\xff" + bytes(20), b"\xff\xff" + bytes(20), OUTPUTS, 0x24) == LOST

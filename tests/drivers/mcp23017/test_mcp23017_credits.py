@@ -27,12 +27,12 @@ def states(readings: list[object], device: str = "acceptors") -> list[tuple[str,
     ]
 
 
-def finish_and_play_one_more(floor: Floor, chips: int) -> None:
+def finish_and_play_one_more(floor: Floor, boards: int) -> None:
     """Let it settle; then the next chip must go its way as if nothing had been."""
     floor.run(2800)
     assert floor.disk.counted == floor.acceptor.box
     assert not floor.acceptor.throat
-    assert floor.acceptor.box + floor.acceptor.returned == chips
+    assert floor.acceptor.box + floor.acceptor.returned == boards
     box = floor.acceptor.box
     assert floor.insert()
     floor.run(1000)
@@ -105,7 +105,7 @@ def test_host_restart_at_every_moment_of_the_handshake(write_ms: int, down_ms: i
         seen.add((floor.acceptor.throat, floor.ack(), floor.disk.open))
         floor.down(down_ms)
         floor.boot()
-        finish_and_play_one_more(floor, chips=1)
+        finish_and_play_one_more(floor, boards=1)
         assert floor.acceptor.box >= 1
     assert {(line, ack) for line, ack, _ in seen} >= {(True, False), (True, True), (False, False)}
     if write_ms:
@@ -124,7 +124,7 @@ def test_two_restarts_in_one_handshake(write_ms: int) -> None:
             floor.run(second)
             floor.down(3)
             floor.boot()
-            finish_and_play_one_more(floor, chips=1)
+            finish_and_play_one_more(floor, boards=1)
 
 
 @pytest.mark.parametrize("write_ms", [0, 35])
@@ -136,8 +136,8 @@ def test_power_cut_at_every_moment_of_the_handshake(write_ms: int) -> None:
         floor.insert()
         floor.run(crash_ms)
         acknowledged = floor.ack()
-        floor.sensors_chip.brown_out()
-        floor.acceptors_chip.brown_out()
+        floor.sensors_board.brown_out()
+        floor.acceptors_board.brown_out()
         floor.acceptor.power_cycle()
         floor.down(700)
         floor.boot()
@@ -160,22 +160,22 @@ def test_a_lost_register_beside_ready_is_said_once_per_start() -> None:
 
 
 @pytest.mark.parametrize("outage_ms", [0, 30, 700])
-def test_a_brown_out_of_the_acceptors_chip_at_every_moment(outage_ms: int) -> None:
+def test_a_brown_out_of_the_acceptors_board_at_every_moment(outage_ms: int) -> None:
     """The host lives: it gives the chip back, goes on, or says that it does not know."""
     doubts = 0
     for moment in range(0, 700, 17):
         floor = ready_floor(35)
         floor.insert()
         floor.run(moment)
-        floor.acceptors_chip.brown_out()
-        floor.acceptors_chip.errno = 121 if outage_ms else 0
+        floor.acceptors_board.brown_out()
+        floor.acceptors_board.errno = 121 if outage_ms else 0
         floor.run(outage_ms)
-        floor.acceptors_chip.errno = 0
+        floor.acceptors_board.errno = 0
         floor.run(3500)
         if states(floor.said)[-1] == ("degraded", "E-ACC-002"):
             doubts += 1
             assert floor.ack(), "blocked until a person has ruled"
-            assert floor.acceptors_chip.driven() & 0x80
+            assert floor.acceptors_board.driven() & 0x80
             assert not floor.insert()
             assert floor.disk.open
             floor.boot()  # even a restart does not take the rewritten latch for proof
@@ -186,22 +186,22 @@ def test_a_brown_out_of_the_acceptors_chip_at_every_moment(outage_ms: int) -> No
             assert states(floor.said)[-1] == ("ready", "")
             assert floor.insert()
             continue
-        finish_and_play_one_more(floor, chips=1)
+        finish_and_play_one_more(floor, boards=1)
     assert 0 < doubts <= 30
 
 
-@pytest.mark.parametrize("chip", ["sensors_chip", "acceptors_chip"])
+@pytest.mark.parametrize("board", ["sensors_board", "acceptors_board"])
 @pytest.mark.parametrize("outage_ms", [40, 400, 1500])
-def test_a_chip_that_does_not_answer_for_a_while(chip: str, outage_ms: int) -> None:
+def test_a_chip_that_does_not_answer_for_a_while(board: str, outage_ms: int) -> None:
     """Registers stay. The credit may come late; it may be in doubt only if its write failed."""
     for moment in range(0, 700, 23):
         floor = ready_floor()
         floor.insert()
         floor.run(moment)
-        getattr(floor, chip).errno = 121
+        getattr(floor, board).errno = 121
         floor.run(outage_ms)
-        getattr(floor, chip).errno = 0
-        finish_and_play_one_more(floor, chips=1)
+        getattr(floor, board).errno = 0
+        finish_and_play_one_more(floor, boards=1)
         assert floor.acceptor.returned == 0
 
 
@@ -210,13 +210,13 @@ def test_a_write_that_was_never_verified_proves_nothing() -> None:
     floor.insert()
     floor.run(200)
     floor.order(AcknowledgeCredit(SEAT, 1))
-    chip = floor.acceptors_chip
+    board = floor.acceptors_board
     ops = floor.acceptors.plan(floor.now_us)
-    chip.run(ops[:1])  # the latch took it, the rest of the batch did not come through
-    chip.errno = 121
+    board.run(ops[:1])  # the latch took it, the rest of the batch did not come through
+    board.errno = 121
     floor.run(600)
     assert floor.acceptor.box == 1
-    chip.errno = 0
+    board.errno = 0
     floor.run(500)
     assert ("taken", SEAT, 1) not in credits_said(floor.said)
     assert states(floor.said)[-1] == ("degraded", "E-ACC-002")
@@ -239,7 +239,7 @@ def test_a_seat_disabled_at_step_1_gives_the_chip_back_and_is_never_acknowledged
     assert floor.acceptor.returned == 1
     assert floor.disk.counted == 0
     assert floor.enable()
-    finish_and_play_one_more(floor, chips=1)
+    finish_and_play_one_more(floor, boards=1)
 
 
 def test_a_chip_drawn_in_while_its_seat_is_disabled_goes_back() -> None:
@@ -282,7 +282,7 @@ def test_restart_while_a_chip_goes_back() -> None:
         floor.run(3000)
         assert floor.acceptor.box == floor.disk.counted == 0
         assert floor.acceptor.returned == 1
-        finish_and_play_one_more(floor, chips=1)
+        finish_and_play_one_more(floor, boards=1)
 
 
 def test_an_acceptor_that_does_not_let_go_is_reported_after_two_seconds() -> None:
@@ -304,13 +304,13 @@ def test_lost_credit_lines_are_said_and_nothing_is_acknowledged_meanwhile() -> N
     floor = ready_floor(write_ms=10_000_000)
     floor.insert()
     floor.run(200)
-    floor.sensors_chip.errno = 121
+    floor.sensors_board.errno = 121
     floor.run(1000)
     assert states(floor.said)[-1] == ("degraded", "E-ACC-004")
     floor.order(AcknowledgeCredit(SEAT, 1))
     floor.run(1000)
     assert not floor.ack()
-    floor.sensors_chip.errno = 0
+    floor.sensors_board.errno = 0
     floor.run(1000)
     assert states(floor.said)[-1] == ("ready", "")
     assert floor.acceptor.box == 1
@@ -324,24 +324,24 @@ def test_one_corrupted_read_of_the_lines_is_no_credit_and_no_release() -> None:
         return read[:0x13] + bytes((read[0x13] ^ 0x7F,)) + read[0x14:]
 
     for _ in range(20):
-        floor.sensors_chip.corrupt = flip
+        floor.sensors_board.corrupt = flip
         floor.run(130)
     assert credits_said(floor.said) == []
     floor.write_ms = 10_000_000
     floor.insert()
     floor.run(200)
     for _ in range(20):
-        floor.sensors_chip.corrupt = flip
+        floor.sensors_board.corrupt = flip
         floor.run(130)
     assert credits_said(floor.said) == [("offered", SEAT, 1)]
 
 
 def test_the_line_is_unknown_at_the_start_and_nobody_is_ready_before_it_is_not() -> None:
     floor = Floor()
-    floor.sensors_chip.errno = 19
+    floor.sensors_board.errno = 19
     floor.run(2000)
     assert states(floor.said) == []
-    floor.sensors_chip.errno = 0
+    floor.sensors_board.errno = 0
     floor.run(600)
     assert states(floor.said) == [("ready", "E-ACC-003")]
 
@@ -352,19 +352,19 @@ def test_progressive_sensors_report_their_level_at_the_start_and_each_change() -
     assert first == [(f"progressive seat {n}", False) for n in range(1, 8)]
     floor.said.clear()
     floor.bench.now_us = floor.now_us
-    floor.sensors_chip.low = 0x41
+    floor.sensors_board.low = 0x41
     said = floor.bench.run(200)
     assert [(r.name, r.on) for r in of_kind(SwitchRead, said)] == [
         ("progressive seat 1", True),
         ("progressive seat 7", True),
     ]
-    floor.sensors_chip.brown_out()
+    floor.sensors_board.brown_out()
     said = floor.bench.run(300)
     assert len(of_kind(SwitchRead, said)) == 7
     assert states(said, "sensors") == [("unknown", "E-EXP-003"), ("ready", "")]
 
 
-def test_at_rest_the_acceptors_chip_is_polled_seldom() -> None:
+def test_at_rest_the_acceptors_board_is_polled_seldom() -> None:
     floor = ready_floor()
     floor.run(1000)
     before = floor.acceptors.counters["batches"]

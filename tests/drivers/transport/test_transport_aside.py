@@ -22,8 +22,8 @@ from drivers.layout import LineLayout, TableLayout, Transport
 from drivers.transport import aside
 from drivers.transport.hub import Hub
 from tests.drivers.villain import Mischief, maker
+from tests.patience import PATIENCE_S
 
-LIMIT_S = 20
 READY, UNKNOWN = DeviceState.READY, DeviceState.UNKNOWN
 
 
@@ -61,7 +61,7 @@ class Table:
         return "" if last is None else f"{last.code} {last.detail}"
 
     async def until(self, what: Callable[[], Any]) -> None:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not what():
                 await asyncio.sleep(0.005)
 

@@ -11,7 +11,7 @@ from drivers.hd44780 import codec as lcd
 from drivers.ht16k33 import codec as segments
 from drivers.mcp23017 import codec as expander
 from drivers.transport.i2c import Runner, messages_of
-from tests.drivers.transport.chips_bus import EXPANDER, METER, PROMPT, ChipsBus
+from tests.drivers.transport.boards_bus import EXPANDER, METER, PROMPT, BoardsBus
 
 RAM = bytes(range(16))
 BATCHES: list[tuple[str, int, tuple[BusOp, ...]]] = [
@@ -31,7 +31,7 @@ BATCHES: list[tuple[str, int, tuple[BusOp, ...]]] = [
 
 @pytest.mark.parametrize("refuses", [set(), {"reads"}, {"all"}], ids=["takes all", "reads", "none"])
 def test_every_batch_has_the_outcome_that_single_calls_have(refuses: set[str]) -> None:
-    joined, single = ChipsBus(f"joined {refuses}"), ChipsBus(f"single {refuses}")
+    joined, single = BoardsBus(f"joined {refuses}"), BoardsBus(f"single {refuses}")
     joined.refuses, single.funcs = refuses, 0
     one, other = Runner(joined), Runner(single)
     for name, address, ops in BATCHES:
@@ -45,7 +45,7 @@ def test_every_batch_has_the_outcome_that_single_calls_have(refuses: set[str]) -
 
 
 def test_a_batch_is_one_call() -> None:
-    bus = ChipsBus("one call")
+    bus = BoardsBus("one call")
     runner = Runner(bus)
     runner.run(EXPANDER, expander.configure(expander.INPUTS, EXPANDER, 1, 0))
     runner.run(PROMPT, lcd.read_glyph_ops(0))
@@ -67,7 +67,7 @@ def test_the_messages_are_what_the_page_says() -> None:
 
 
 def test_an_adapter_that_takes_no_read_inside_is_asked_once() -> None:
-    bus = ChipsBus("no read inside")
+    bus = BoardsBus("no read inside")
     bus.refuses = {"reads"}
     runner = Runner(bus)
     glyph, poll = lcd.read_glyph_ops(0), (WriteBlock(0x06, b"\x01\x21"), ReadByte())
@@ -80,7 +80,7 @@ def test_an_adapter_that_takes_no_read_inside_is_asked_once() -> None:
 
 
 def test_an_adapter_that_takes_no_transaction_is_asked_once() -> None:
-    bus = ChipsBus("no transaction")
+    bus = BoardsBus("no transaction")
     bus.refuses = {"all"}
     runner = Runner(bus)
     for _ in range(3):
@@ -89,7 +89,7 @@ def test_an_adapter_that_takes_no_transaction_is_asked_once() -> None:
 
 
 def test_what_does_not_acknowledge_is_a_failure_and_is_not_tried_again() -> None:
-    bus = ChipsBus("no acknowledge")
+    bus = BoardsBus("no acknowledge")
     bus.bus.faults[EXPANDER].absent = True
     outcome = Runner(bus).run(EXPANDER, expander.poll(EXPANDER, 1, None))
     assert outcome == BusFailed(0, errno.EREMOTEIO)
@@ -102,7 +102,7 @@ def test_what_does_not_acknowledge_is_a_failure_and_is_not_tried_again() -> None
 
 
 def test_a_long_batch_is_divided_at_what_the_kernel_takes() -> None:
-    bus = ChipsBus("long")
+    bus = BoardsBus("long")
     outcome = Runner(bus).run(PROMPT, (ReadByte(),) * 100)
     assert isinstance(outcome, BusDone)
     assert len(outcome.data) == 100

@@ -14,16 +14,16 @@ import pytest
 
 from drivers.base import SECOND, DeviceState, Fault, StateReported
 from drivers.bus import BusMachine
-from drivers.mcp23017 import KEYS_1, LAMPS_1, KeysDriver, LampsDriver
+from drivers.mcp23017.keys import KEYS_1, KeysDriver
+from drivers.mcp23017.lamps import LAMPS_1, LampsDriver
 from drivers.orders import ShowLamps
 from drivers.readings import Shown
 from drivers.transport import i2c
 from drivers.transport.clock import now_us
 from drivers.transport.i2c import MOST_HANGING, BusThread
-from tests.drivers.transport.chips_bus import DOTTED, EXPANDER, OTHER, ChipsBus
+from tests.drivers.transport.boards_bus import DOTTED, EXPANDER, OTHER, BoardsBus
+from tests.patience import PATIENCE_S
 
-LIMIT_S = 30
-"""Only so that a hang ends."""
 READY, UNKNOWN = DeviceState.READY, DeviceState.UNKNOWN
 
 
@@ -45,8 +45,8 @@ class Bench:
         self._news.set()
 
     @property
-    def buses(self) -> list[ChipsBus]:
-        return ChipsBus.made[self.name]
+    def buses(self) -> list[BoardsBus]:
+        return BoardsBus.made[self.name]
 
     def last(self, device: str) -> DeviceState | None:
         told = [r for r in self.heard if isinstance(r, StateReported) and r.device == device]
@@ -60,7 +60,7 @@ class Bench:
         return {r.device for r in told if r.state is UNKNOWN}
 
     async def until(self, what: Callable[[], Any]) -> None:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not what():
                 self._news.clear()
                 await asyncio.wait([asyncio.ensure_future(self._news.wait())], timeout=0.02)
@@ -186,7 +186,7 @@ def test_a_bus_that_does_not_open_says_why_and_is_tried_again(
     later: Callable[[int], None],
 ) -> None:
     async def act(bench: Bench) -> None:
-        ChipsBus.opening["opens late"] = FileNotFoundError(errno.ENOENT, "No such file", "x")
+        BoardsBus.opening["opens late"] = FileNotFoundError(errno.ENOENT, "No such file", "x")
         bench.buses[0].raises = OSError(errno.ENODEV, "unplugged")
         later(SECOND)
         await bench.until(lambda: bench.machine.counters["E-BUS-003"] >= 2)
@@ -196,7 +196,7 @@ def test_a_bus_that_does_not_open_says_why_and_is_tried_again(
             ("keys-1", Fault("E-EXP-006", why)),
             ("lamps-1", Fault("E-EXP-006", why)),
         }
-        del ChipsBus.opening["opens late"]
+        del BoardsBus.opening["opens late"]
         await bench.ready()
 
     play("opens late", act)
@@ -255,7 +255,7 @@ def test_the_thread_ends_when_nobody_listens_any_more() -> None:
     asyncio.run(main())
     threads = [t for t in threading.enumerate() if t.name == "i2c" and t not in before]
     for thread in threads:
-        thread.join(LIMIT_S)
+        thread.join(PATIENCE_S)
     assert threads
     assert not any(thread.is_alive() for thread in threads)
-    assert ChipsBus.made["ends"][-1].closed
+    assert BoardsBus.made["ends"][-1].closed

@@ -10,10 +10,20 @@ from typing import Any, ClassVar
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
+from drivers.gpio.driver import PinsDriver
+from drivers.readings import SwitchRead
 from drivers.transport import gpio
-from drivers.transport.gpio import TELL_EVERY, TOLD_AFTER_CHANGE, Levels, PinThread
+from drivers.transport.gpio import (
+    APART_S,
+    SAMPLE_S,
+    TELL_EVERY,
+    TOLD_AFTER_CHANGE,
+    Levels,
+    PinThread,
+    due_s,
+)
+from tests.patience import PATIENCE_S
 
-LIMIT_S = 60
 PINS = {"door": 27, "expander_int": 4}
 CALM: Levels = {"door": True, "expander_int": True}
 
@@ -60,14 +70,14 @@ class Stepped(PinThread):
         self.failures: list[str] = []
         super().__init__(PINS, f"{__name__}.Factory", "", sampled, self.failures.append)
 
-    def _pause(self) -> None:
+    def _pause(self, _due_s: float) -> None:
         self.pauses.put(None)
         self.steps.get()
 
     def step(self, times: int) -> None:
         for _ in range(times):
             self.steps.put(None)
-            self.pauses.get(timeout=LIMIT_S)
+            self.pauses.get(timeout=PATIENCE_S)
 
 
 def told_by(act: Callable[[Stepped, Any], None]) -> list[Mapping[str, bool]]:
@@ -75,7 +85,7 @@ def told_by(act: Callable[[Stepped, Any], None]) -> list[Mapping[str, bool]]:
 
     async def main() -> None:
         pins = Stepped(told.append)
-        await asyncio.to_thread(pins.pauses.get, timeout=LIMIT_S)
+        await asyncio.to_thread(pins.pauses.get, timeout=PATIENCE_S)
         await asyncio.to_thread(act, pins, Factory.made)
         pins.close()
         pins.steps.put(None)
@@ -118,7 +128,7 @@ def test_an_edge_wakes_the_thread() -> None:
                 changed.set()
 
         pins = PinThread(PINS, f"{__name__}.Factory", "", sampled, failures.append)
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not levels:
                 await asyncio.sleep(0.01)
             Factory.made.pin(4).drive_low()
@@ -153,7 +163,7 @@ def test_pins_that_fail_are_opened_again_and_told_again(
             told: list[Levels] = []
             where += [error, error]
             pins = PinThread(PINS, f"{__name__}.Failing", "", told.append, failures.append)
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(PATIENCE_S):
                 while not told:
                     await asyncio.sleep(0.01)
                 Failing.made[-1].pin(27).drive_low()
@@ -172,7 +182,7 @@ def test_a_number_is_given_to_the_factory_as_a_number() -> None:
         Failing.arguments.clear()
         told: list[Levels] = []
         pins = PinThread(PINS, f"{__name__}.Failing", argument, told.append, lambda _: None)
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not told:
                 await asyncio.sleep(0.01)
         pins.close()
@@ -184,3 +194,23 @@ def test_a_number_is_given_to_the_factory_as_a_number() -> None:
         "table.sock",
         None,
     ]
+
+
+def test_a_rail_that_fails_counts_26_ms_after_its_edge() -> None:
+    """The thread's own times, without the thread: gpio.md, section 2."""
+    healthy = {"supervisor_key": True, "door": False, "power_fail": True}
+    driver, now_us = PinsDriver(), 1_000_000
+    for _ in range(3):
+        driver.sampled(healthy, now_us)
+        now_us += round(SAMPLE_S * 1_000_000)
+
+    edge_us = now_us
+    failing = {**healthy, "power_fail": False}
+    now_us += round(APART_S * 1_000_000)
+    assert driver.sampled(failing, now_us) == []
+    now_us += round(due_s(0) * 1_000_000)
+    (said,) = driver.sampled(failing, now_us)
+    assert isinstance(said, SwitchRead)
+    assert (said.name, said.on) == ("power_fail", True)
+    assert now_us - edge_us == 26_000
+    assert due_s(1) == SAMPLE_S

@@ -25,8 +25,8 @@ from drivers.layout import LineLayout, TableLayout, Transport
 from drivers.transport import serial as transport
 from drivers.transport.hub import Hub
 from drivers.transport.serial import SerialPort, open_port, why_not
+from tests.patience import PATIENCE_S
 
-LIMIT_S = 30
 PLAIN = LineSettings(9600)
 EVEN = LineSettings(38400, parity="E")
 
@@ -147,7 +147,7 @@ class Heard:
 
 
 async def until(what: Callable[[], Any]) -> None:
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not what():
             await asyncio.sleep(0.005)
 
@@ -268,7 +268,7 @@ def test_garbage_is_told_as_garbage_and_not_as_silence(ends: tuple[int, str]) ->
     os.set_blocking(master, False)
 
     async def act(_hub: Hub, told: list[StateReported]) -> None:
-        until_s = time.monotonic() + LIMIT_S
+        until_s = time.monotonic() + PATIENCE_S
         while "E-SER-010" not in codes(told):
             assert time.monotonic() < until_s, codes(told)
             os.write(master, b"\x55\xaa\x00\xfe" * 4)

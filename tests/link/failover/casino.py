@@ -23,13 +23,14 @@ import zmq
 
 from link.store.postgres import PostgresStore
 from record.link.keys import load_public
-from tests.link.server.test_server_process import COMMAND, PASSWORD, free_port, run
+from tests.link.server.test_server_process import COMMAND, PASSWORD, run
 from tests.link.stranger import GaveUp, Message, Stranger
+from tests.patience import PATIENCE_S
+from tests.ports import two_ports
 from tests.postgres import Instance
 
 TABLES = ("table-1", "table-2", "table-3", "table-4")
 WAGER_CENTS = 100
-PATIENCE_S = 60.0
 POOL = """
 [pools.main]
 tables = { table-1 = "MBS3", table-2 = "MBS3", table-3 = "MBS3", table-4 = "MBS3" }
@@ -178,7 +179,7 @@ class Floor:
     def open(self, *, required: bool) -> None:
         """Servers running, one of them leading; tables enrolled and playing."""
         first = self.folder / "link-1"
-        ports = free_port()
+        ports = two_ports()
         url = self.pair.url(self.pair.a, self.pair.b)
         code, _, err = run(
             "link", "init", str(first), "--account=m.ng=manager", "--account=k.lee=supervisor",

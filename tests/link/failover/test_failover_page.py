@@ -79,7 +79,7 @@ def test_both_nodes_differ_in_name_and_address_only() -> None:
 
 
 def test_the_link_servers_go_to_both_and_demand_a_standby() -> None:
-    config = load(FOLDER / "link.toml")
+    config = load(FOLDER / "link.toml").server
     parts = conninfo_to_dict(config.store)
     assert str(parts["host"]).split(",") == list(NODES.values())
     assert parts["target_session_attrs"] == "read-write"

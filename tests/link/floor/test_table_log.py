@@ -14,15 +14,17 @@ from typing import Final
 from controller.daemon.journald import MESSAGE_IDS
 from controller.registers.kinds import STAFF
 from hw_sim.scenario import load
+from link.ledger.orders import Approve, Pay, Verify
 from link.server.doors import DoorPlan
-from link.server.orders import NewKey, RotateKey
+from link.server.staff_orders import NewKey, RotateKey
 from record.journal import Journal
 from record.link.keys import SecretKey, load_public
-from tests.e2e.table import LIMIT_S, ROOT, command, configure, environment, start, wait_for
-from tests.link.client.files import with_link
-from tests.link.floor.test_two_games import awards_of, pay, pool
+from tests.controller.link.files import with_link
+from tests.controller.registers.staff import house as staff
+from tests.e2e.table import ROOT, command, configure, environment, start, wait_for
+from tests.link.floor.test_two_games import awards_of, pool
 from tests.link.server.house import ANY, House, Live, house_of
-from tests.staff import house as staff
+from tests.patience import PATIENCE_S
 
 SCENARIO: Final = Path(__file__).parent / "mbs3-signed-on.toml"
 TABLE: Final = "mbs3"
@@ -55,7 +57,7 @@ class Logged:
 
     def until(self, kind: str, text: str, *, after: int = 0) -> str:
         """The first line of a class that has this text, ``after`` so many of the class."""
-        deadline = time.monotonic() + LIMIT_S
+        deadline = time.monotonic() + PATIENCE_S
         while True:
             found = [line for line in self.lines(kind)[after:] if text in line]
             if found:
@@ -67,7 +69,7 @@ class Logged:
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGTERM)
-        assert self._process.wait(LIMIT_S) == 0, self._errors.read_text("utf-8")
+        assert self._process.wait(PATIENCE_S) == 0, self._errors.read_text("utf-8")
 
     def again(self) -> None:
         self._process = self._started()
@@ -138,9 +140,16 @@ def test_link_sign_on_award_and_lock_are_in_the_log_of_a_real_table(tmp_path: Pa
             assert back.startswith("<6>")
 
             (award,) = awards_of(live).values()
-            pay(live, award["award"])
-            for state in ("verified", "approved", "no longer pending"):
-                table.until("award", f"award {award['award']}: seat 2, $50,000.20: {state}")
+            name = award["award"]
+            # A table hears of an award as it is now: each state is looked for before the next.
+            for state, *orders in (
+                ("verified", (Verify(name), "k.lee")),
+                ("approved", (Approve(name), "k.lee"), (Approve(name), "m.ng")),
+                ("no longer pending", (Pay(name), "m.ng")),
+            ):
+                for order, person in orders:
+                    assert live.order(order, person)["ok"]
+                table.until("award", f"award {name}: seat 2, $50,000.20: {state}")
             table.stop()
             lock(house.folder / TABLE, "journal damaged")
             table.again()

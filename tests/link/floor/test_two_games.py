@@ -20,14 +20,15 @@ import pytest
 from hw_sim.scenario import load
 from link.ledger.orders import Approve, Pay, Verify
 from link.ledger.terms import Pool, PoolTerms, Terms
-from link.server.means import SystemClock
-from link.server.orders import NewKey, RotateKey
-from link.store.contract import Store
+from link.server.clock import SystemClock
+from link.server.staff_orders import NewKey, RotateKey
+from link.store.base import Store
 from record.link.keys import load_public
 from record.verify_evidence import verify
-from tests.e2e.table import LIMIT_S, configure, start, underfelt, wait_for
-from tests.link.client.files import with_link
+from tests.controller.link.files import with_link
+from tests.e2e.table import configure, start, underfelt, wait_for
 from tests.link.server.house import House, Live, house_of
+from tests.patience import PATIENCE_S
 
 HERE = Path(__file__).parent
 SCENARIOS = {"mbs3": "mbs3-royal", "mega": "mega-straight-flush"}
@@ -108,10 +109,10 @@ class Table:
 
     def ended(self) -> dict[str, Any]:
         """The people have played to the end; the daemon stops, and writes nothing but its log."""
-        out, err = self.sim.communicate(timeout=LIMIT_S)
+        out, err = self.sim.communicate(timeout=PATIENCE_S)
         assert self.sim.returncode == 0, out + err
         self.daemon.send_signal(signal.SIGTERM)
-        out, err = self.daemon.communicate(timeout=LIMIT_S)
+        out, err = self.daemon.communicate(timeout=PATIENCE_S)
         assert self.daemon.returncode == 0, out + err
         assert all(line.startswith("<") for line in err.splitlines()), err
         return self.round()
@@ -186,11 +187,11 @@ def test_a_royal_and_a_straight_flush_in_the_same_instant(ties: str, tmp_path: P
         clock.claims = lambda: claims_of(live)
         with tables_of(house, live) as (royal, straight):
             wagered = {"mbs3": 1, "mega": 2}  # and what it wants drawn
-            live.until(lambda: watermarks(live) == wagered, LIMIT_S)
+            live.until(lambda: watermarks(live) == wagered, PATIENCE_S)
             assert live.meter() == FULL
-            live.until(lambda: len(awards_of(live)) == 2, LIMIT_S)
+            live.until(lambda: len(awards_of(live)) == 2, PATIENCE_S)
             live.until(
-                lambda: [a["state"] for a in awards_of(live).values()] == ["locked"] * 2, LIMIT_S
+                lambda: [a["state"] for a in awards_of(live).values()] == ["locked"] * 2, PATIENCE_S
             )
             for award in awards_of(live).values():
                 pay(live, award["award"])

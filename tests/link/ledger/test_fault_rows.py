@@ -10,7 +10,7 @@ import pytest
 from link.ledger.contributions import contribute
 from link.ledger.level import DISPLAY, RESERVE, WAGERS
 from link.ledger.orders import Approve, Change, Order, Pay, Person, Reject, Verify
-from link.ledger.rounds import read_memory, write_memory
+from link.ledger.rounds import read_memory
 from link.ledger.state import TableJournal
 from link.ledger.terms import Ties
 from record.link.events import Contributed, Wager
@@ -250,7 +250,7 @@ def test_row_50_a_million_cents_at_0_37_per_cent() -> None:
     assert held["revenue"] == 50 * CENT + 20 * CENT
     assert found.first.state.overflow_units == 50 * CENT
     assert sum(held.values()) == 0
-    text = write_memory(journals[0].rounds, journals[0].forgotten)
+    text = journals[0].row().rounds
     assert read_memory(text).rounds == list(journals[0].rounds.values())
 
 

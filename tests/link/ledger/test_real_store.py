@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from link.ledger.rounds import OPEN
 from link.ledger.terms import MustHit, Terms
 from link.rows import AwardRow, EventRow, Group, Saved
 from link.store import open_store
-from link.store.base import SqlStore
+from link.store.base import Store
 from record.link.events import Claim, Claimed
 from tests.link.ledger.support import (
     ANNA,
@@ -47,7 +47,7 @@ ROYAL, STRAIGHT = "royal flush", "straight flush"
 class Beside(MemoryStore):
     """Commits to both; what the ledger loads is the real one's."""
 
-    def __init__(self, real: SqlStore) -> None:
+    def __init__(self, real: Store) -> None:
         super().__init__()
         self.real = real
         epoch = real.lead("test", 3_600_000)
@@ -80,7 +80,7 @@ def _told(rows: Iterable[Any]) -> list[Any]:
 
 
 class RealFloor(Floor):
-    def __init__(self, real: SqlStore, *levels: Terms) -> None:
+    def __init__(self, real: Store, *levels: Terms) -> None:
         self._real = real
         super().__init__(pool(*levels), pool(name="two", tables=()), tables=("T1", "T2"))
 
@@ -91,7 +91,7 @@ class RealFloor(Floor):
 
 
 @pytest.fixture
-def floor(tmp_path: Path) -> RealFloor:
+def floor(tmp_path: Path) -> Iterator[RealFloor]:
     real = open_store(str(tmp_path / "link.sqlite"), create=True)
     real.migrate(at_ms=1)
     level = terms(
@@ -99,7 +99,8 @@ def floor(tmp_path: Path) -> RealFloor:
         overflow="reserve", reserve_max_cents=1,
     )  # fmt: skip
     hidden = mystery(must_hit=MustHit(1_003, 1_005), ties="share", tie_ms=10)
-    return RealFloor(real, level, hidden)
+    yield RealFloor(real, level, hidden)
+    real.close()
 
 
 def test_a_day_on_sqlite(floor: RealFloor) -> None:
@@ -151,7 +152,7 @@ def test_a_day_on_sqlite(floor: RealFloor) -> None:
     check_stored(store.real, floor)
 
 
-def check_stored(real: SqlStore, floor: RealFloor) -> Ledger:
+def check_stored(real: Store, floor: RealFloor) -> Ledger:
     counts = real.check()
     assert counts.chain == floor.ledger.state.chain
     return check_history(history_of(real), floor.sealer)

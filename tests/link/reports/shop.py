@@ -10,8 +10,8 @@ from link.commands.report_source import StoreSource
 from link.ledger.orders import Approve, Pay, Verify
 from link.ledger.terms import Pool
 from link.reports.days import GamingDays
-from link.reports.desk import Desk
-from link.store.base import SqlStore
+from link.reports.past import ReportInputs
+from link.store.base import Store
 from link.store.sqlite import SqliteStore
 from tests.link.ledger.support import ANNA, BEN, Floor
 
@@ -23,7 +23,7 @@ DAY_MS = 24 * 3_600_000
 
 class Shop(Floor):
     def __init__(
-        self, place: Path | SqlStore, *pools: Pool, tables: Sequence[str] = ("T1", "T2")
+        self, place: Path | Store, *pools: Pool, tables: Sequence[str] = ("T1", "T2")
     ) -> None:
         """At a path, on SQLite."""
         self.real = (
@@ -50,5 +50,5 @@ class Shop(Floor):
         self.order(Approve(award), BEN)
         self.order(Pay(award))
 
-    def desk(self, first: date = FIRST, last: date | None = None) -> Desk:
-        return Desk.of(StoreSource(self.real), DAYS, first, last or first)
+    def inputs(self, first: date = FIRST, last: date | None = None) -> ReportInputs:
+        return ReportInputs.of(StoreSource(self.real), DAYS, first, last or first)

@@ -15,6 +15,7 @@ from link.commands import jackpot, report
 from link.commands.io import listed
 from link.rows import AwardState, AwardStep
 from link.server import service
+from link.server.replies import AwardsReply
 from record.kit.lines import ask
 from tests.link.people import PASSWORD
 from tests.link.server.house import House
@@ -222,15 +223,15 @@ def test_awards_come_in_pages_each_with_all_its_steps(
         body = {"what": "claimed", "round": number, "claims": [[1, "straight flush", 10]]}
         table.write(body)
     table.deliver()
-    pages = list(listed(path, "awards"))
-    assert [[row["award"] for row in page["awards"]] for page in pages] == [
+    pages = list(listed(path, "awards", AwardsReply))
+    assert [[row.award for row in page.awards] for page in pages] == [
         ["main/1/5", "main/1/4"],
         ["main/1/3", "main/1/2"],
         ["main/1/1"],
     ]
     for page in pages:
-        stepped = {step["award"] for step in page["steps"]}
-        assert stepped == {row["award"] for row in page["awards"]}
+        stepped = {step.award for step in page.steps}
+        assert stepped == {row.award for row in page.awards}
     for wrong in (-1, "\n", "\0", True, None, "x" * 201):
         assert ask(path, {"verb": "awards", "cursor": wrong})["error"] == "E-SVC-001"
     assert ask(path, {"verb": "awards", "after": 2})["error"] == "E-SVC-001"

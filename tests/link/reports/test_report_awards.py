@@ -15,6 +15,8 @@ from link.ledger.history import check_history
 from link.reports.day import day_report
 from link.reports.hits import hits_report
 from link.reports.model import Report, Value
+from link.rows import Group
+from link.server import feed_parts, feed_words
 from tests.link.ledger.support import pool, terms
 from tests.link.reports.shop import Shop
 
@@ -40,7 +42,7 @@ def test_two_seats_win_in_a_round_that_is_void(two: Shop) -> None:
     """One event takes both back; the second one was revalued in between."""
     two.withdraw("T1", 1, 1, 2)
     two.back("T1", 1, 1, 2)
-    desk = two.desk()
+    desk = two.inputs()
     for report in (hits_report(desk), day_report(desk, [], 10_000), hits_report(desk, "pool/1/2")):
         assert report.findings == []
     derived = [
@@ -56,13 +58,32 @@ def test_two_seats_win_in_a_round_that_is_void(two: Shop) -> None:
     ]
 
 
+def test_an_amount_that_changed_is_stored_as_ever_and_shown_as_money(two: Shop) -> None:
+    two.withdraw("T1", 1, 1)
+    (award,) = [row for row in two.inputs().mark.awards if row.award == "pool/1/2"]
+    steps = list(two.real.steps(award=award.award))
+    # The checks of every store and of every evidence pack make this text again and compare it.
+    assert steps[-1].note == "18000 cents before; pool/1/1 is withdrawn"
+    shown = "$180.00 before; pool/1/1 is withdrawn"
+    assert rows(hits_report(two.inputs(), award.award), "steps")[-1][-1] == shown
+    group = Group(epoch=1, steps=steps[-1:], awards={award.award: award})
+    (entry,) = feed_words.steps(group)
+    assert entry["text"].endswith(f"$200.00, table T1, round 1, seat 2: {shown}")
+    (told,) = [
+        row
+        for row in feed_parts.awards(two.ledger.state, [], {award.award: steps})
+        if row["award"] == award.award
+    ]
+    assert told["steps"][-1]["note"] == shown
+
+
 def test_three_seats_where_the_middle_one_goes_back_later(tmp_path: Path) -> None:
     shop = Shop(tmp_path / "link.db", pool(terms(shares=SHARES)))
     shop.bet("T1", 1, 1, 2, 3)
     shop.claim("T1", 1, (1, TWO[0]), (2, TWO[1]), (3, "royal flush"))
     shop.withdraw("T1", 1, 2)
     shop.withdraw("T1", 1, 1, 3)
-    assert hits_report(shop.desk()).findings == []
+    assert hits_report(shop.inputs()).findings == []
     shop.real.close()
 
 
@@ -82,7 +103,7 @@ def test_an_award_of_nothing_is_explained(tmp_path: Path, request: pytest.Fixtur
     shop.commit()
     shop.hit("T2", 2)
     shop.commit()
-    report = hits_report(shop.desk())
+    report = hits_report(shop.inputs())
     assert [row[7] for row in rows(report, "awards")] == [0, 1]
     assert report.findings == []
 
@@ -100,7 +121,7 @@ def test_awards_of_nothing_among_ties(
     shop.claim("T1", 1, (1, "royal flush"))
     shop.claim("T2", 1, (1, "straight flush"))
     shop.tick(10)
-    report = hits_report(shop.desk())
+    report = hits_report(shop.inputs())
     assert [row[7] for row in rows(report, "awards")] == [9, 0]
     assert report.findings == []
 
@@ -110,7 +131,7 @@ def test_awards_of_nothing_among_ties(
 
 def work(shop: Shop) -> int:
     """Lines of ``link/reports`` that a report of all awards runs: the same on every machine."""
-    desk, count = shop.desk(), 0
+    desk, count = shop.inputs(), 0
 
     def local(_frame: FrameType, event: str, _arg: object) -> Any:
         nonlocal count

@@ -22,11 +22,11 @@ from hypothesis.stateful import rule
 from link.ledger.state import Reply
 from link.reports.day import day_report
 from link.reports.days import GamingDays
-from link.reports.desk import Desk
 from link.reports.export import report_csv, report_json
 from link.reports.hits import hits_report
 from link.reports.model import Report, Value
 from link.reports.page import report_html
+from link.reports.past import ReportInputs
 from link.reports.pool import pool_report
 from link.reports.source import Mark
 from link.reports.table import table_report
@@ -146,24 +146,24 @@ class Reported(Play):
 
     # --- at the end -----------------------------------------------------------------------------
 
-    def desk(self, first: date, last: date) -> Desk:
-        return Desk.of(MemorySource(self.floor.store), DAYS, first, last)
+    def inputs(self, first: date, last: date) -> ReportInputs:
+        return ReportInputs.of(MemorySource(self.floor.store), DAYS, first, last)
 
     def teardown(self) -> None:
         if not hasattr(self, "floor"):
             return
         self.floor.commit()
         last = DAYS.day_of(self.floor.now_ms)
-        desk = self.desk(FIRST, last)
-        self.same_pools(pool_report(desk))
-        self.same_awards(hits_report(desk))
-        self.same_tables(table_report(desk))
-        readable(day_report(desk, [], 10_000, full=True))
-        self.same_totals(day_report(desk, [], 10_000))
+        inputs = self.inputs(FIRST, last)
+        self.same_pools(pool_report(inputs))
+        self.same_awards(hits_report(inputs))
+        self.same_tables(table_report(inputs))
+        readable(day_report(inputs, [], 10_000, full=True))
+        self.same_totals(day_report(inputs, [], 10_000))
         sums: dict[tuple[str, str], int] = {}
         day = FIRST
         while day <= last:  # what the days say adds up to the whole
-            report = day_report(self.desk(day, day), [], 10_000, full=True)
+            report = day_report(self.inputs(day, day), [], 10_000, full=True)
             readable(report)
             for key, row in meters(report, "in, net of reversals"):
                 sums[key] = sums.get(key, 0) + row
@@ -174,7 +174,7 @@ class Reported(Play):
             for level, rate in self.rates.items()
         }
         for award in self.floor.store.awards:
-            readable(hits_report(desk, award))
+            readable(hits_report(inputs, award))
 
     def same_pools(self, report: Report) -> None:
         readable(report)

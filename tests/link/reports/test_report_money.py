@@ -56,7 +56,7 @@ def rows(report: Report, name: str, about: str = "") -> list[tuple[Value, ...]]:
 
 
 def test_the_jackpot_from_opening_to_closing_to_the_unit(night: Shop) -> None:
-    first = pool_report(night.desk())
+    first = pool_report(night.inputs())
     assert rows(first, "jackpot") == [
         ("opening", None, None, 0),
         ("award", "pending", 1, -10_000_000_000),
@@ -64,7 +64,7 @@ def test_the_jackpot_from_opening_to_closing_to_the_unit(night: Shop) -> None:
         ("contribution", "wagers", 2, 1_850_000),
         ("closing", None, None, 90_001_850_000),
     ]
-    second = pool_report(night.desk(NEXT_DAY))
+    second = pool_report(night.inputs(NEXT_DAY))
     assert rows(second, "jackpot") == [
         ("opening", None, None, 90_001_850_000),
         ("award", "pending", 1, -90_003_000_000),
@@ -77,7 +77,7 @@ def test_the_jackpot_from_opening_to_closing_to_the_unit(night: Shop) -> None:
 
 
 def test_accounts_and_meters(night: Shop) -> None:
-    report = pool_report(night.desk(*BOTH_DAYS))
+    report = pool_report(night.inputs(*BOTH_DAYS))
     assert rows(report, "accounts") == [
         ("wagers", 0, 370_000, -3_700_000, -3_330_000),
         ("display", 0, 150_003_700_000, -100_003_370_000, 50_000_330_000),
@@ -96,7 +96,7 @@ def test_accounts_and_meters(night: Shop) -> None:
 
 
 def test_an_amount_of_record_line_by_line(night: Shop) -> None:
-    report = hits_report(night.desk(NEXT_DAY))
+    report = hits_report(night.inputs(NEXT_DAY))
     assert rows(report, "awards") == [
         ("pool/1/2", "pool/main", "T2", 2, 1, "royal flush", "locked", 90_003),
     ]
@@ -117,7 +117,7 @@ def test_an_amount_of_record_line_by_line(night: Shop) -> None:
 
 
 def test_one_award_whenever_it_was(night: Shop) -> None:
-    report = hits_report(night.desk(NEXT_DAY), "pool/1/1")
+    report = hits_report(night.inputs(NEXT_DAY), "pool/1/1")
     assert rows(report, "derivation")[-1] == (
         "amount of record", "10 % for straight flush", 10_000_000_000,
     )  # fmt: skip
@@ -139,11 +139,11 @@ def test_one_award_whenever_it_was(night: Shop) -> None:
         ),
         (
             "UPDATE awards SET cents = cents + 1 WHERE award = 'pool/1/2'",
-            "100 % for royal flush of 900.03 is 900.03, the amount of record 900.04, 1 cents apart",
+            "of $900.03 is $900.03, the amount of record $900.04, $0.01 apart",
         ),
         (
             "UPDATE awards SET jackpot_cents = jackpot_cents - 1 WHERE award = 'pool/1/2'",
-            "the jackpot of record is 900.02, its contributions make 900.03, -1 cents apart",
+            "the jackpot of record is $900.02, its contributions make $900.03, $0.01 apart",
         ),
         (
             "UPDATE entries SET units = units - 1 WHERE why = 'award' AND id > 4",
@@ -153,14 +153,14 @@ def test_one_award_whenever_it_was(night: Shop) -> None:
 )
 def test_one_unit_is_found_and_named(night: Shop, planted: str, said: str) -> None:
     assert night.real.change(planted, [()]) == 1
-    desk = night.desk(*BOTH_DAYS)
+    desk = night.inputs(*BOTH_DAYS)
     found = [f.text for f in (pool_report(desk).findings + hits_report(desk).findings)]
     assert any(said in text for text in found), found
 
 
 def test_text_fits_and_the_page_needs_nothing(night: Shop) -> None:
-    report = hits_report(night.desk(*BOTH_DAYS))
-    report.add(pool_report(night.desk(*BOTH_DAYS)))
+    report = hits_report(night.inputs(*BOTH_DAYS))
+    report.add(pool_report(night.inputs(*BOTH_DAYS)))
     text = report_text(report)
     assert [x for x in text.splitlines() if len(x) > 80 and not x.startswith("Read from")] == []
     assert text.endswith("Everything agrees.")
@@ -173,16 +173,16 @@ def test_text_fits_and_the_page_needs_nothing(night: Shop) -> None:
 
 def test_html_and_csv_defuse_what_a_table_says(shop: Shop) -> None:
     report = Report("pool", "<b>", [("a", "&")])
-    report.add(pool_report(shop.desk()))
+    report.add(pool_report(shop.inputs()))
     assert "<title>&lt;b&gt;</title>" in report_html(report)
     shop.hit("T1", 1)
     shop.order(Reject("pool/1/1", "=1+1"), BOTH)
-    made = hits_report(shop.desk())
+    made = hits_report(shop.inputs())
     assert "'=1+1" in report_csv(made, "steps")
 
 
 def test_csv_parses_and_adds_up(night: Shop) -> None:
-    report = pool_report(night.desk(*BOTH_DAYS))
+    report = pool_report(night.inputs(*BOTH_DAYS))
     text = report_csv(report, "accounts")
     lines = list(csv.DictReader(io.StringIO(text)))
     assert [line["account"] for line in lines] == ["wagers", "display", "house", "pending", "paid"]
@@ -194,7 +194,7 @@ def test_csv_parses_and_adds_up(night: Shop) -> None:
 
 
 def test_json_is_the_same_report(night: Shop) -> None:
-    report = pool_report(night.desk())
+    report = pool_report(night.inputs())
     found: dict[str, Any] = json.loads(report_json(report))
     assert list(found) == ["schema", "report", "title", "facts", "sections", "findings"]
     assert found["schema"] == "underfelt.report/1"
@@ -251,7 +251,7 @@ def test_a_day_ends_with_the_group_that_was_written(shop: Shop) -> None:
     shop.commit()
     shop.bet("T1", 3, 1)
     shop.commit()
-    days = [pool_report(shop.desk(day)) for day in BOTH_DAYS]
+    days = [pool_report(shop.inputs(day)) for day in BOTH_DAYS]
     assert [rows(day, "jackpot")[-2][3] for day in days] == [1_110_000, 370_000]
     assert [day.findings for day in days] == [[], []]
 
@@ -263,7 +263,7 @@ def test_settlement_order_is_that_of_the_last_claim(tmp_path: Path) -> None:
     shop.claim("T1", 1, (1, "royal flush"))
     shop.claim("T1", 1, (2, "straight flush"), (1, "royal flush"))
     shop.tick(1_000)
-    report = hits_report(shop.desk())
+    report = hits_report(shop.inputs())
     assert [(row[5], row[7]) for row in rows(report, "awards")] == [
         ("royal flush", 90_000),
         ("straight flush", 10_000),
@@ -334,8 +334,8 @@ def test_any_history_is_explained_to_the_unit(tmp_path: Path, seed: int) -> None
     shop.tick(5_000)
     shop.commit()
     for day in range(3):
-        assert pool_report(shop.desk(FIRST + timedelta(days=day))).findings == []
-    report = hits_report(shop.desk(FIRST, FIRST + timedelta(days=9)))
+        assert pool_report(shop.inputs(FIRST + timedelta(days=day))).findings == []
+    report = hits_report(shop.inputs(FIRST, FIRST + timedelta(days=9)))
     assert len(rows(report, "awards")) > 5
     assert report.findings == []
     shop.real.close()

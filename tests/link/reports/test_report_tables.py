@@ -55,7 +55,7 @@ def test_handle_payments_and_contributions(shop: Shop) -> None:
     shop.tell("T1", round_of(2, awards=envy))
     shop.tell("T1", round_of(1, paid=3_000))
     shop.bet("T2", 1, 1, 2, 3)
-    report = table_report(shop.desk())
+    report = table_report(shop.inputs())
     assert rows(report, "rounds") == [
         ("T1", "MBS3", 2, 0, 0, 1, 2_200, 33_000, -30_800),
         ("T2", "MBS3", 0, 0, 0, 0, 0, 0, 0),
@@ -79,12 +79,12 @@ def test_a_round_that_is_first_reported_late_is_counted_and_not_called_corrected
     monkeypatch.setattr(table_module, "KEPT_ROUNDS", 2)
     for number in (5, 6, 9, 10, 4, 7, 8):
         shop.tell("T1", round_of(number))
-    report = table_report(shop.desk())
+    report = table_report(shop.inputs())
     assert rows(report, "rounds") == [("T1", "MBS3", 7, 0, 0, 0, 7_700, 0, 7_700)]
     assert report.findings == []
     for number in (4, 7, 10):
         shop.tell("T1", round_of(number, paid=1_000))
-    report = table_report(shop.desk())
+    report = table_report(shop.inputs())
     assert rows(report, "rounds") == [("T1", "MBS3", 7, 0, 0, 1, 7_700, 1_000, 6_700)]
     (finding,) = report.findings
     assert "T1: 2 rounds corrected, not among its last 2" in str(finding)
@@ -119,11 +119,11 @@ def test_a_result_that_is_none_is_named_and_the_rest_is_reported(
     shop.tell("T1", RoundPlayed(1, record, result))
     shop.tell("T1", round_of(2))
     shop.tell("T2", round_of(1))
-    for report in (table_report(shop.desk()), day_report(shop.desk(), [], 10_000)):
+    for report in (table_report(shop.inputs()), day_report(shop.inputs(), [], 10_000)):
         (finding,) = report.findings
         assert finding.code == "E-RPT-006"
         assert "T1, round 1: no result of a round" in finding.text
-    assert [row[2] for row in rows(table_report(shop.desk()), "rounds")] == [1, 1]
+    assert [row[2] for row in rows(table_report(shop.inputs()), "rounds")] == [1, 1]
 
 
 # --- par ------------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ SHEET = Sheet(
 def test_drift_is_told_and_chance_is_not(shop: Shop) -> None:
     for number in range(1, 41):
         shop.tell("T1", round_of(number, hand="flush" if number in (3, 5, 7, 9) else "one pair"))
-    desk = shop.desk()
+    desk = shop.inputs()
     report = par_report(desk, fold_tables(desk), [SHEET], 10_000)
     hits = rows(report, "hit frequency")
     assert hits[0] == ("royal flush", 0, "0.00", "-0.01", "1.000000")
@@ -208,7 +208,7 @@ def test_a_day_has_everything(shop: Shop) -> None:
     shop.hit("T1", 1)
     shop.tell("T1", round_of(1))
     shop.pay("pool/1/1")
-    report = day_report(shop.desk(), [SHEET], 10_000, full=True)
+    report = day_report(shop.inputs(), [SHEET], 10_000, full=True)
     names = list(dict.fromkeys(section.name for section in report.sections))
     assert names == [
         "totals", "levels", "tables", "jackpots", "alarm counts",
@@ -238,7 +238,7 @@ def test_a_normal_day_is_one_page_with_its_totals_first(tmp_path: Path) -> None:
     shop.order(Reject("pool/1/2", "no"), BOTH)
     shop.ledger.alarm("E-LNK-012", "T2", "a test", shop.now_ms)
     shop.commit()
-    report = day_report(shop.desk(), [SHEET], 10_000)
+    report = day_report(shop.inputs(), [SHEET], 10_000)
     text = report_text(report)
     lines = text.splitlines()
     assert len(lines) <= 66
@@ -264,7 +264,7 @@ def test_a_normal_day_is_one_page_with_its_totals_first(tmp_path: Path) -> None:
     assert [row[:3] for row in rows(report, "tables")] == [("T1", "MBS3", 100), ("T5", "RICO", 100)]
     assert len(rows(report, "jackpots")) == 10
     assert "2 more: see --full." in text
-    whole = report_text(day_report(shop.desk(), [SHEET], 10_000, full=True))
+    whole = report_text(day_report(shop.inputs(), [SHEET], 10_000, full=True))
     assert len(whole.splitlines()) > 3 * len(lines)
     shop.real.close()
 
@@ -274,7 +274,7 @@ def test_many_tables_are_added_up_by_game(tmp_path: Path) -> None:
     shop = Shop(tmp_path / "link.db", pool(tables=names), tables=names)
     for name in names:
         shop.tell(name, round_of(1))
-    report = day_report(shop.desk(), [], 10_000)
+    report = day_report(shop.inputs(), [], 10_000)
     assert rows(report, "tables") == [("MBS3 tables", "MBS3", 30, 0, 33_000, 0, 33_000)]
     shop.real.close()
 
@@ -445,7 +445,7 @@ def test_an_event_left_without_effect_is_not_expected(shop: Shop) -> None:
     shop.order(Resume(shop.tables["T1"].journal, "no such wager", poison.n, poison.hash), BOTH)
     shop.send("T1", poison)
     shop.bet("T1", 2, 1)
-    report = pool_report(shop.desk())
+    report = pool_report(shop.inputs())
     assert rows(report, "jackpot")[-2] == ("contribution", "wagers", 1, 370_000)
     assert report.findings == []
 
@@ -462,7 +462,7 @@ def test_a_later_resume_takes_back_what_was_left_without_effect(shop: Shop) -> N
     shop.order(Resume(table.journal, "it was right after all"), BOTH)
     shop.send("T1", event)
     shop.claim("T1", 2, (1, "straight flush"))
-    report = pool_report(shop.desk())
+    report = pool_report(shop.inputs())
     assert rows(report, "jackpot")[-2] == ("contribution", "wagers", 2, 740_000)
     assert report.findings == []
     shop.check()

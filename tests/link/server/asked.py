@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from link.ledger.orders import Note
 from link.server.requests import LISTS
-from link.server.staff_orders import adoption
-from tests.link.people import PASSWORD, account
+from link.server.staff_chain import adoption
+from tests.link.people import PASSWORD, account, made
 from tests.link.server.house import Live
 
 OLD = replace(account("a.kim", "engineer"), credential="scrypt$2$1$1$00$00")
@@ -34,14 +34,14 @@ def asked_for(verb: str, **given: Any) -> Callable[[Live], dict[str, Any]]:
 
 
 def backup_asked(live: Live) -> dict[str, Any]:
-    folder = Path(live.server._means.store.place).parent
+    folder = Path(live.server.store.place).parent
     for left in folder.glob("copy*"):
         left.unlink()
     return live.ask("backup", path=str(folder / "copy"))
 
 
 ASKED: dict[str, Callable[[Live], dict[str, Any]]] = {
-    **{verb: asked_for(verb) for verb in ("status", "meters", "pools")},
+    **{verb: asked_for(verb) for verb in ("status", "meters", "pools", "changes")},
     **{verb: asked_for(verb) for verb in sorted(LISTS.keys() - {"rows"})},
     "rows": asked_for("rows", kind="mark"),
     "rows events": asked_for("rows", kind="events", from_ms=2_030, to_ms=2_040),
@@ -51,11 +51,12 @@ ASKED: dict[str, Callable[[Live], dict[str, Any]]] = {
     "account": asked_for("account", name="k.lee", source=7),
     "failed": asked_for("failed", name="k.lee", source=7),
     "adopt": adopt_asked,
+    "password": lambda live: live.ask("password", name="k.lee", key=made(PASSWORD)[1], source="x"),
     "order": order_asked,
     "backup": backup_asked,
 }
 """A good request for every verb of the loop."""
-WRITES = ("failed", "adopt", "order", "backup")
+WRITES = ("failed", "adopt", "password", "order", "backup")
 
 
 def notes(store: Any) -> int:

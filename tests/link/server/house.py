@@ -7,7 +7,6 @@ through the bridge like the control socket does.
 from __future__ import annotations
 
 import io
-import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,45 +15,50 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import zmq
 
-from link import registry
-from link.ledger.ledger import Ledger
+from link.config import Limits, LinkConfig, ServerOptions
 from link.ledger.terms import Pool, PoolTerms, Terms
-from link.registry import Stamp, Wanted
+from link.registry import Wanted
 from link.rows import KeyRole
 from link.server.bridge import Bridge
+from link.server.clock import SYSTEM_CLOCK, Clock
+from link.server.compose import compose
 from link.server.control import Control
-from link.server.doors import DoorPlan, Doors, Limits
-from link.server.keeper import Keeper
+from link.server.doors import METERS_KEPT, DoorPlan, Doors
 from link.server.log import Log
-from link.server.means import Clock, Means, ServerPlan, SystemClock
 from link.server.requests import (
     LISTS,
     QUESTIONS,
     Adopt,
     Asked,
     Backup,
-    StaffOrder,
+    Changes,
+    CheckPassword,
+    GiveOrder,
     WhoIs,
     WrongPassword,
 )
 from link.server.server import Server
 from link.store import open_store
-from link.store.contract import Store
+from link.store.base import Store
 from record.link.keys import SecretKey
-from tests.link.people import PASSWORD, made, settle
+from tests.link.people import PASSWORD, founded, made
 from tests.link.stranger import Stranger
+from tests.patience import PATIENCE_S
 
 Pair = tuple[bytes, bytes]
 ANY = "tcp://127.0.0.1:*"
 KINDS: dict[str, type[Asked]] = {
     **QUESTIONS,
     **LISTS,
+    "changes": Changes,
     "account": WhoIs,
     "failed": WrongPassword,
     "adopt": Adopt,
-    "order": StaffOrder,
+    "password": CheckPassword,
+    "order": GiveOrder,
     "backup": Backup,
 }
 """Every request that the loop answers."""
@@ -95,18 +99,8 @@ class House:
         self.where = self.where or str(self.folder / "link.db")
         self.pairs = {name: zmq.curve_keypair() for name in (*self.tables, "sign-1")}
         store = open_store(self.where, create=True)
-        store.migrate(at_ms=1)
-        epoch = store.lead("test", 1_000)
-        assert epoch is not None
-        ledger = Ledger((), store.load())
-        people = settle(ledger, acknowledged=self.acknowledged)
-        group = ledger.group(epoch)
-        stamp = Stamp("test", 1)
         wanted = [Wanted(self.public(name), name, self.role(name)) for name in self.pairs]
-        group.keys = {row.public: row for row in registry.enrol({}, wanted, stamp)}
-        group.accounts = people
-        store.commit(group)
-        store.resign(epoch)
+        founded(store, wanted, acknowledged=self.acknowledged)
         store.close()
 
     @staticmethod
@@ -149,7 +143,7 @@ class Live:
 
     log: io.StringIO
     server: Server = field(init=False)
-    bridge: Bridge = field(init=False)
+    bridge: Bridge = field(default_factory=Bridge)
     thread: threading.Thread = field(init=False)
     control: Control | None = None
     failed: list[BaseException] = field(default_factory=list)
@@ -160,7 +154,7 @@ class Live:
         live = cls(io.StringIO())
         live.thread = threading.Thread(target=live._run, args=(house, changes), daemon=True)
         live.thread.start()
-        assert live._built.wait(20), "never built"
+        assert live._built.wait(PATIENCE_S), "never built"
         assert not live.failed, live.failed
         if wait:
             live.until(lambda: live.ask("status")["leading"])
@@ -172,29 +166,33 @@ class Live:
         *,
         open_it: Callable[[], Store] | None = None,
         clock: Clock | None = None,
-        lease_ms: int = 5_000,
         limits: Limits | None = None,
+        meters_kept: int = METERS_KEPT,
         doors: tuple[DoorPlan, ...] | None = None,
         control: Path | None = None,
+        pools: tuple[Pool, ...] | None = None,
         name: str = "link-1",
-        **plan: Any,
+        **options: Any,
     ) -> None:
         """In the loop's own thread: a store belongs to the thread that opened it."""
         secret = SecretKey(house.server_keys[1].decode())
-        store = (open_it or house.store)()
-        means = Means(
-            store=store,
-            keeper=Keeper(store, f"{name}/{secrets.token_hex(4)}", lease_ms),
-            doors=Doors(doors or (DoorPlan(ANY, ANY, secret),), limits or Limits()),
-            log=Log(self.log),
-            clock=clock or SystemClock(),
+        config = LinkConfig(
+            server=ServerOptions(name=name, control=control or house.folder / "c", **options),
+            limits=limits or Limits(),
+            pools=(pool(*house.tables),) if pools is None else pools,
         )
-        pools = plan.pop("pools", (pool(*house.tables),))
-        self.server = Server(ServerPlan(name=name, pools=pools, **plan), means)
-        self.bridge = means.bridge
+        link = compose(
+            config,
+            (open_it or house.store)(),
+            clock or SYSTEM_CLOCK,
+            network=Doors(doors or (DoorPlan(ANY, ANY, secret),), config.limits, meters_kept),
+            log=Log(self.log),
+            bridge=self.bridge,
+        )
+        self.server = link.server
         self.server.open()
         if control is not None:
-            self.control = Control(control, means.bridge, means.log)
+            self.control = link.control
             self.control.start()
 
     def _run(self, house: House, changes: dict[str, Any]) -> None:
@@ -211,14 +209,15 @@ class Live:
 
     @property
     def endpoint(self) -> str:
-        return self.server.endpoints()[0]["tables"]
+        return self.server.endpoints()[0].tables
 
     @property
     def signs(self) -> str:
-        return self.server.endpoints()[0]["signs"]
+        return self.server.endpoints()[0].signs
 
     def ask(self, verb: str, **given: Any) -> dict[str, Any]:
-        return dict(self.bridge.ask(KINDS[verb](**given)))
+        found: dict[str, Any] = msgspec.to_builtins(self.bridge.ask(KINDS[verb](**given)))
+        return found
 
     def listed(self, verb: str) -> list[dict[str, Any]]:
         """All pages."""
@@ -246,7 +245,7 @@ class Live:
         cents: int = self.ask("meters")["meters"][0]["cents"]
         return cents
 
-    def until(self, wanted: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    def until(self, wanted: Callable[[], bool], timeout_s: float = PATIENCE_S) -> None:
         """A bound, not a measurement: it fails only if it never comes."""
         end = time.monotonic() + timeout_s
         while not wanted():
@@ -257,7 +256,7 @@ class Live:
     def stop(self) -> None:
         if self.thread.is_alive():
             self.server.stop()
-            self.thread.join(20)
+            self.thread.join(PATIENCE_S)
             assert not self.thread.is_alive()
         if self.control is not None:
             self.control.close()

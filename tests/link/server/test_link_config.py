@@ -8,7 +8,7 @@ import pytest
 
 from link.commands.link import run
 from link.config import load
-from link.config.options import DOOR, SECTIONS
+from link.config.options import SECTIONS, names
 from record.kit.config import ConfigError
 
 WHOLE = """\
@@ -48,11 +48,12 @@ def problems(folder: Path, text: str) -> list[str]:
 
 def test_a_whole_file_is_read_with_its_defaults(tmp_path: Path) -> None:
     config = load(written(tmp_path, WHOLE))
-    assert (config.name, config.beat_ms, config.lease_ms) == ("link-1", 1_000, 5_000)
-    assert config.store == str(tmp_path / "link.db")
-    assert config.control == tmp_path / "control.sock"
+    server = config.server
+    assert (server.name, server.beat_ms, server.lease_ms) == ("link-1", 1_000, 5_000)
+    assert server.store == str(tmp_path / "link.db")
+    assert server.control == tmp_path / "control.sock"
     assert config.doors[0].secret_key == str(tmp_path / "link.key")
-    assert config.http is None
+    assert not config.http.on
     (pool,) = config.pools
     assert (pool.pool, pool.levels[0].rate_ppm) == ("main", 15_000)
 
@@ -62,16 +63,16 @@ def test_everything_may_be_stated(tmp_path: Path) -> None:
     text = WHOLE.replace("[[door]]", more, 1) + "[http]\non = true\nport = 9000\n"
     text += '[limits]\ngroup_most = 64\n[[door]]\ntables = "tcp://*:6001"\nsecret_key = "n.key"\n'
     config = load(written(tmp_path, text))
-    assert (config.beat_ms, config.sealing_key) == (500, "credential:seal")
-    assert config.http == ("127.0.0.1", 9_000)
-    assert config.limits["group_most"] == 64
+    assert (config.server.beat_ms, config.server.sealing_key) == (500, "credential:seal")
+    assert (config.http.on, config.http.port) == (True, 9_000)
+    assert config.limits.group_most == 64
     assert [door.signs for door in config.doors] == ["tcp://127.0.0.1:5702", ""]
 
 
 def test_postgresql_is_left_as_it_is(tmp_path: Path) -> None:
     where = "postgresql://link@db/link"
     config = load(written(tmp_path, WHOLE.replace("sqlite:link.db", where)))
-    assert config.store == where
+    assert config.server.store == where
 
 
 def test_a_standby_is_required_of_postgresql_only(tmp_path: Path) -> None:
@@ -81,9 +82,9 @@ def test_a_standby_is_required_of_postgresql_only(tmp_path: Path) -> None:
     key = "server.require_synchronous_standby"
     said = "true: expected a PostgreSQL store; SQLite has no standby (E-LNK-052)"
     assert problems(tmp_path, text) == [f"{path}: {key}: {said}"]
-    config = load(written(tmp_path, text.replace("sqlite:link.db", "postgresql://db/link")))
+    config = load(written(tmp_path, text.replace("sqlite:link.db", "postgresql://db/link"))).server
     assert (config.require_synchronous_standby, config.store_wait_ms) == (True, 500)
-    config = load(written(tmp_path, WHOLE))
+    config = load(written(tmp_path, WHOLE)).server
     assert (config.require_synchronous_standby, config.store_wait_ms) == (False, 2_000)
 
 
@@ -146,7 +147,7 @@ def test_a_file_that_is_no_text_or_too_long_is_refused(tmp_path: Path) -> None:
 def test_every_option_is_on_its_page() -> None:
     """docs/operations/link.md says what each key is for."""
     page = (Path(__file__).parents[3] / "docs" / "operations" / "link.md").read_text("utf-8")
-    keys = [f"`{name}`" for spec in (*SECTIONS.values(), DOOR) for name in spec]
+    keys = [f"`{name}`" for section in SECTIONS for name in names(section)]
     assert [key for key in keys if key not in page] == []
 
 

@@ -300,7 +300,7 @@ def test_who_may_give_which_order_alone() -> None:
     alone = {
         "verify": "sm", "approve": "sm", "pay": "sm", "reject": "sm", "accept": "sme",
         "resume": "sme", "retire": "sme", "restore": "me", "change": "me", "transfer": "me",
-        "close": "me", "note": "smea",
+        "close": "me", "note": "smea", "acknowledge alarm": "sme",
     }  # fmt: skip
     found = {
         what: "".join(letter for letter in "smea" if may(what, LETTERS[letter]))

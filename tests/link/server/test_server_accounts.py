@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from link.server.means import SystemClock
-from link.server.staff_orders import Register
+from link.server.clock import SystemClock
+from link.server.staff_chain import StaffChain
 from link.store import open_store
 from tests.link.people import PASSWORD, made, request
 from tests.link.server.house import House, Live
@@ -228,7 +228,7 @@ def test_every_order_of_people_is_in_the_chain_with_its_proof(live: Live, house:
     assert code_of(live, NOTE, ("j.doe", NEW)) == "ok"
     live.stop()
     store = open_store(house.where)
-    register = Register().read(store.staff()).compare(store.load().accounts)
+    register = StaffChain().read(store.staff()).compare(store.load().accounts)
     register.search(store.events(table=""), store.steps())
     assert register.findings == []
     assert (register.number, register.members["j.doe"].role) == (5, "auditor")
@@ -251,6 +251,7 @@ def test_accounts_made_at_the_machine_are_an_alarm_until_two_people_acknowledge(
         assert live.ask("status")["standing"] == [standing]
         assert code_of(live, known, M_NG, K_LEE) == "ok"
         assert live.ask("status")["standing"] == []
+        assert code_of(live, {**known, "number": 0}, M_NG, K_LEE) == "E-ACT-007"  # none waits
     finally:
         house.close()
     again = house.start()

@@ -8,12 +8,13 @@ from pathlib import Path
 from link import registry
 from link.ledger.ledger import Ledger
 from link.registry import Stamp, Wanted
-from link.server.means import Steady
+from link.server.clock import SteadyClock
 from link.store import open_store
-from link.store.backup import restore, restore_order
-from link.store.contract import Store
+from link.store.backup import restore
+from link.store.base import Store
 from tests.link.server.house import House
 from tests.link.server.test_server_receipts import played
+from tests.link.store.book import restore_order
 
 NOON_MS = 1_773_100_000_000
 DAY_MS = 86_400_000
@@ -36,7 +37,7 @@ class Hands:
 
 def test_time_never_goes_back_and_follows_the_clock_when_it_is_right_again() -> None:
     hands = Hands(NOON_MS)
-    clock = Steady(hands)
+    clock = SteadyClock(hands)
     clock.not_before(NOON_MS - DAY_MS)
     assert clock.behind_ms() < 10
     clock.not_before(NOON_MS + DAY_MS)

@@ -26,6 +26,7 @@ from link.store import backup
 from record.kit.lines import ask
 from tests.link.people import PASSWORD
 from tests.link.server.house import House, Live
+from tests.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_what_is_no_request_is_refused_and_the_next_one_answered(
     live: Live, line: bytes, code: str
 ) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE_S)
         connection.connect(str(path_of(live)))
         stream = connection.makefile("rwb")
         for sent, expected in ((line, code), (b'{"verb":"status"}\n', None)):
@@ -115,7 +116,7 @@ def test_what_is_no_request_is_refused_and_the_next_one_answered(
 
 def test_a_line_without_end_is_answered_and_cut_off(live: Live) -> None:
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE_S)
         connection.connect(str(path_of(live)))
         try:
             connection.sendall(b"x" * (LONGEST + 2))
@@ -129,7 +130,7 @@ def test_a_line_without_end_is_answered_and_cut_off(live: Live) -> None:
 
 def connected(live: Live) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(20)
+    connection.settimeout(PATIENCE_S)
     connection.connect(str(path_of(live)))
     return connection
 
@@ -153,7 +154,7 @@ def test_the_socket_survives_a_moment_without_descriptors(live: Live) -> None:
     """Nothing can be opened in this process for a while; whoever asked meanwhile is answered."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     waiting = socket.socket(socket.AF_UNIX)
-    waiting.settimeout(20)
+    waiting.settimeout(PATIENCE_S)
     highest = max(int(name) for name in os.listdir("/proc/self/fd"))
     held: list[int] = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 3, hard))
@@ -242,7 +243,7 @@ def test_a_backup_is_taken_while_tables_go_on(
 
 def fetched(port: int, path: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_S) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

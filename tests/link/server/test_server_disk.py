@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from link.server import keeper
+from link.server import leadership
 from link.store.errors import Broken, Unknown
 from link.store.sqlite import SqliteStore
 from tests.link.server.asked import ASKED, backup_asked, notes
 from tests.link.server.house import House, Live, house_of
+from tests.patience import PATIENCE_S
 
 
 def error_of(name: str, text: str) -> sqlite3.OperationalError:
@@ -110,12 +111,16 @@ def test_a_store_found_broken_between_two_pieces_of_a_backup_stops_the_server(
 ) -> None:
     """It is not the backup that failed: the server stops with its documented code."""
 
-    def turn() -> None:
-        raise Broken("link.db", "a page is damaged")
+    ordinary = live.server.turn
 
-    monkeypatch.setattr(live.server, "turn_between", turn)
+    def turn(wait_ms: int) -> None:
+        if live.server._service._busy:
+            raise Broken("link.db", "a page is damaged")
+        ordinary(wait_ms)
+
+    monkeypatch.setattr(live.server, "turn", turn)
     assert backup_asked(live)["error"] == "E-SVC-008"
-    live.thread.join(20)
+    live.thread.join(PATIENCE_S)
     (failed,) = live.failed
     assert isinstance(failed, Broken)
 
@@ -124,8 +129,8 @@ def test_a_store_found_broken_between_two_pieces_of_a_backup_stops_the_server(
 def failing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[House, Live, Failing]]:
-    monkeypatch.setattr(keeper, "PAUSE_S", 0.0)
-    monkeypatch.setattr(keeper, "SETTLING_S", 0.02)
+    monkeypatch.setattr(leadership, "PAUSE_S", 0.0)
+    monkeypatch.setattr(leadership, "SETTLING_S", 0.02)
     stores: list[Failing] = []
     with house_of(tmp_path, "table-1") as house:
 
@@ -140,7 +145,7 @@ def failing(
 
 def mended(live: Live, store: Failing) -> None:
     store.at = None
-    live.server._keeper.next_ms = 0
+    live.server._leadership.next_ms = 0
     live.bridge.wake()
     live.until(lambda: live.ask("status")["leading"])
 

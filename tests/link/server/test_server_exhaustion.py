@@ -20,8 +20,7 @@ from typing import Any, get_args
 import pytest
 
 from link.ledger.ledger import Ledger
-from link.server import listings
-from link.server import rows as rows_module
+from link.server import pages as pages_module
 from link.server.bridge import Bridge
 from link.server.control import AT_ONCE, LONGEST, Control
 from link.server.log import Log
@@ -32,6 +31,7 @@ from record.link.events import Contributed, Wager
 from tests.link.ledger.support import Table
 from tests.link.server.asked import ASKED, NOTE, WRITES, notes
 from tests.link.server.house import KINDS, House, Live, pool
+from tests.patience import PATIENCE_S
 
 
 def test_every_verb_is_in_the_table() -> None:
@@ -122,8 +122,8 @@ def test_no_verbs_work_grows_with_the_rows_of_the_store(
     houses: tuple[House, House], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight times as many journals, events, entries and alarms, for pages of the same size."""
-    monkeypatch.setattr(listings, "MOST_ROWS", 20)
-    monkeypatch.setattr(rows_module, "MOST_LOOKED_AT", 40)
+    monkeypatch.setattr(pages_module, "PAGE_ROWS", 20)
+    monkeypatch.setattr(pages_module, "MOST_LOOKED_AT", 40)
     verbs = [verb for verb in ASKED if verb != "backup"]  # a copy of everything
     few, many = (worked(house, verbs) for house in houses)
     grew = {verb: (few[verb], many[verb]) for verb in verbs if many[verb] > 2 * few[verb] + 100}
@@ -133,7 +133,7 @@ def test_no_verbs_work_grows_with_the_rows_of_the_store(
 def test_rows_that_are_far_apart_are_all_found_page_by_page(
     houses: tuple[House, House], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows_module, "MOST_LOOKED_AT", 7)
+    monkeypatch.setattr(pages_module, "MOST_LOOKED_AT", 7)
     house = houses[0]
     live = house.start(beat_ms=60_000)
     journal = Table("other-00040").journal
@@ -144,11 +144,11 @@ def test_rows_that_are_far_apart_are_all_found_page_by_page(
     }
     found: dict[str, list[Any]] = {}
     for kind, given in wanted.items():
-        found[kind], after, pages = [], 0, 0
-        while after or not pages:
+        found[kind], after, read = [], 0, 0
+        while after or not read:
             page = live.ask("rows", kind=kind, after=after, **given)
             found[kind] += page["rows"]
-            after, pages = page["next"], pages + 1
+            after, read = page["next"], read + 1
     live.stop()
     with closing(house.store()) as store:
         stored = [row.id for row in store.events(journal=journal)]
@@ -168,7 +168,7 @@ def live(house: House, tmp_path: Path) -> Live:
 def said(live: Live, line: bytes) -> dict[str, Any]:
     assert live.control is not None
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(20)
+        connection.settimeout(PATIENCE_S)
         connection.connect(str(live.control.path))
         connection.sendall(line)
         with connection.makefile("rb") as stream:
@@ -184,7 +184,14 @@ def padded(verb: str, length: int) -> bytes:
     return line[: length - 4] + b'"]}\n'
 
 
-@pytest.mark.parametrize("verb", sorted({*QUESTIONS, *LISTS, "order", "backup"}))
+def control_verbs() -> set[str]:
+    """Of people and programs, from the code."""
+    bridge = Bridge()
+    bridge.close()
+    return {*QUESTIONS, *LISTS, *Control(Path("nowhere"), bridge, Log())._verbs}
+
+
+@pytest.mark.parametrize("verb", sorted(control_verbs()))
 def test_the_largest_requests_are_answered_with_a_code(live: Live, verb: str) -> None:
     requests = {
         "as long as can be": padded(verb, LONGEST),
@@ -209,7 +216,7 @@ def test_a_verb_that_finds_no_memory_is_answered_and_the_next_one_served(
 ) -> None:
     service, name = live.server._service, verb.split(maxsplit=1)[0]
     if name == "backup":
-        place = live.server._means.store
+        place = live.server.store
         target, key = place.__dict__, "backup"
     else:
         target, key = service.__dict__, f"_{name}"

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 import zmq
 
+from link.config import Limits
 from link.ledger.ledger import Ledger
 from link.ledger.orders import Person, Restore
 from link.rows import Group, Saved
-from link.server.doors import Limits
 from link.store import open_store
 from link.store.backup import restore
 from link.store.errors import Fenced, Locked
 from tests.link.chaos import Chaos
 from tests.link.server.house import House, Live
+from tests.patience import PATIENCE_S
 from tests.postgres import Instance
 
 
@@ -334,7 +335,7 @@ def test_row_61_garbage_and_silence_are_cut_off_and_cost_no_descriptor(house: Ho
     lines = []
     for number in range(40):
         line = socket.create_connection((host, int(port)))
-        line.settimeout(20)
+        line.settimeout(PATIENCE_S)
         with suppress(OSError):
             line.sendall((b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 4_000, b"")[number % 3])
         lines.append(line)

@@ -15,7 +15,6 @@ import pytest
 import zmq
 
 from link.server import floor
-from link.server.doors import Limits
 from tests.fuzz import mutate
 from tests.fuzz.link import SENT
 from tests.link.chaos import Chaos, Weather, Wire
@@ -182,7 +181,7 @@ def cents(publication: dict[str, Any]) -> int:
 
 def test_row_35_a_sign_that_comes_late_or_sleeps_sees_whole_values_in_order(house: House) -> None:
     # With these times nothing is published but what changed and what somebody came for.
-    live = house.start(publish_ms=10, beat_ms=60_000, limits=Limits(meters_kept=1))
+    live = house.start(publish_ms=10, beat_ms=60_000, meters_kept=1)
     table = house.stranger("table-1", live)
     table.join()
     table.wager(1, 500)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import zmq
 
-from link.server.doors import DoorError, DoorPlan, Doors, Limits
-from link.server.orders import EnrolKeys, NewKey, RevokeKey, RotateKey
+from link.config import Limits
+from link.server.doors import DoorError, DoorPlan, Doors
+from link.server.staff_orders import EnrolKeys, NewKey, RevokeKey, RotateKey
 from record.link.keys import SecretKey
 from tests.link.server.house import ANY, House, Live
 
@@ -173,7 +174,7 @@ def test_the_servers_key_changes_behind_a_second_door_and_nothing_is_lost(house:
         moved.wager(number, 500)
         still.wager(number, 500)
     moved.send(moved.events[0])  # on its way while the table moves
-    moved.server_key, moved.endpoint = new[0], live.server.endpoints()[1]["tables"]
+    moved.server_key, moved.endpoint = new[0], live.server.endpoints()[1].tables
     assert moved.join()["t"] == "welcome"
     moved.deliver()
     still.deliver()
@@ -192,7 +193,7 @@ def test_a_port_in_use_is_named(house: House) -> None:
     secret = SecretKey(house.server_keys[1].decode())
     doors = Doors((DoorPlan(live.endpoint, "", secret),), Limits())
     with pytest.raises(DoorError, match=r"127\.0\.0\.1:\d+: Address already in use \(E-LNK-040\)"):
-        doors.open()
+        doors.open(live.bridge.wake_fd)
     doors.close()
 
 

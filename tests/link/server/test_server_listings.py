@@ -13,7 +13,7 @@ import pytest
 
 from link.commands import keys, link
 from link.ledger.ledger import Ledger
-from link.server.listings import MOST_ROWS
+from link.server.requests import MOST_ROWS
 from record.kit.lines import ask
 from record.link.events import Contributed, Wager
 from tests.link.ledger.support import Table

@@ -16,14 +16,15 @@ import pytest
 
 from controller.config.live import load_live
 from controller.daemon import compose as starting
+from controller.daemon.setup import setup_of
 from controller.rules.engine import facts as f
 from link.ledger.orders import Accept, Retire
-from link.server.orders import NewKey, RotateKey
+from link.server.staff_orders import NewKey, RotateKey
 from record.journal import Journal
 from record.journal.reader import JournalReader, verify
 from record.link.keys import load_public
+from tests.controller.link.test_link_sockets import Table
 from tests.e2e.table import underfelt
-from tests.link.client.test_link_sockets import Table
 from tests.link.server.house import House, Live, house_of
 from tests.link.server.test_server_table import files, linked
 
@@ -53,7 +54,7 @@ def played(run: Path, *, ended: bool = True) -> str:
 
     async def play() -> str:
         table = Table(run)
-        await table.until(lambda: table.started.writer.core.state.link_up)
+        await table.until(lambda: table.table.writer.core.state.link_up)
         table.round()
         if ended:
             supervisor = f.Declared("S1", f.Role.CASINO_SUPERVISOR)
@@ -61,7 +62,7 @@ def played(run: Path, *, ended: bool = True) -> str:
             table.tell(f.SupervisorRuled("void"), supervisor)
             table.tell(f.VoidCleared())
         await table.until(lambda: table.status()["waiting"] == 0)
-        found = table.started.journal.journal_id
+        found = table.table.journal.journal_id
         await table.close()
         return found
 
@@ -104,7 +105,7 @@ def test_row_69_memory_is_cleared_by_two_people_and_the_link_with_its_counters_s
         "retired", 1, 3, last.seq - 1,
     )  # fmt: skip
     with pytest.raises(starting.Retired, match="E-RUN-006"):
-        starting.compose(load_live(run / "table.toml", starting.KINDS))
+        starting.compose(setup_of(load_live(run / "table.toml", starting.KINDS)))
     assert not retire(run)["put_aside"]  # nobody has consented
     assert live.order(Retire(journal, "new card"), "k.lee")["error"] == "E-POOL-023"
     assert not retire(run)["put_aside"]  # one person is not two

@@ -1,4 +1,4 @@
-"""Parts of the server by themselves: the gate's answers, the keeper's outcomes, alarms, a flood."""
+"""Parts of the server by themselves: the gate's answers, outcomes of leading, alarms, a flood."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import pytest
 import zmq
 
 from link.commands.link_store import history_of
+from link.config import Limits
 from link.ledger.history import check_history
 from link.ledger.orders import Verify
 from link.rows import Group, KeyRow
-from link.server.doors import Limits
-from link.server.gate import NEVER, SIGNS, TABLES, Alarms, Gate
-from link.server.keeper import Keeper, StepDown
+from link.server.gate import NEVER, SIGNS, TABLES, AlarmLimiter, Gate
+from link.server.leadership import Leadership, StepDown
 from link.server.log import Log
-from link.server.orders import RevokeKey
+from link.server.staff_orders import RevokeKey
 from link.store.errors import Conflict, Failed, Fenced, StoreError, Unknown
 from record.link.keys import encode_z85
 from tests.link.server.house import House
@@ -95,7 +95,7 @@ def test_a_key_ends_at_its_time_and_is_told_once() -> None:
 
 
 def test_an_alarm_is_told_at_once_and_then_once_a_period_with_a_count() -> None:
-    alarms = Alarms(1_000)
+    alarms = AlarmLimiter(1_000)
     assert alarms.raised("x", "first", 0) == "first"
     assert alarms.raised("x", "second", 1) is None
     assert alarms.raised("y", "another", 1) == "another"
@@ -106,7 +106,7 @@ def test_an_alarm_is_told_at_once_and_then_once_a_period_with_a_count() -> None:
     assert alarms.raised("x", "fourth", 9_000) == "fourth"
 
 
-# --- the keeper ----------------------------------------------------------------------------------
+# --- leading -------------------------------------------------------------------------------------
 
 
 class Script:
@@ -131,9 +131,9 @@ def made(kind: type[StoreError]) -> StoreError:
     return kind("here", "something")
 
 
-def keeper(**answers: list[object]) -> tuple[Keeper, Script]:
+def leading(**answers: list[object]) -> tuple[Leadership, Script]:
     store = Script(lead=[7], **answers)
-    kept = Keeper(store, "me", 900, pause=lambda _s: None)  # type: ignore[arg-type]
+    kept = Leadership(store, "me", 900, pause=lambda _s: None)  # type: ignore[arg-type]
     assert kept.lead(0)
     store.calls.clear()
     return kept, store
@@ -157,7 +157,7 @@ GROUP = Group(7)
 def test_a_group_is_durable_or_asked_about_until_it_is(
     answers: dict[str, list[object]], calls: list[str]
 ) -> None:
-    kept, store = keeper(**answers)
+    kept, store = leading(**answers)
     kept.commit(GROUP)
     assert store.calls == calls
     assert kept.epoch == 7
@@ -177,7 +177,7 @@ def test_a_group_is_durable_or_asked_about_until_it_is(
 def test_whatever_else_ends_the_lead_and_nothing_is_acknowledged(
     answers: dict[str, list[object]],
 ) -> None:
-    kept, _ = keeper(**answers)
+    kept, _ = leading(**answers)
     with pytest.raises(StepDown) as down:
         kept.commit(GROUP)
     assert kept.epoch == 0
@@ -192,7 +192,7 @@ def test_the_watchdog_is_fed_before_every_wait_for_the_database() -> None:
         commit=[made(Failed), made(Unknown), None],
         settle=[made(Unknown), False],
     )
-    kept = Keeper(
+    kept = Leadership(
         store,  # type: ignore[arg-type]
         "me",
         900,
@@ -207,7 +207,7 @@ def test_the_watchdog_is_fed_before_every_wait_for_the_database() -> None:
 
 
 def test_the_lease_is_renewed_in_time_and_given_up_when_it_cannot_be() -> None:
-    kept, store = keeper(renew=[None, made(Failed), None, made(Failed), made(Failed)])
+    kept, store = leading(renew=[None, made(Failed), None, made(Failed), made(Failed)])
     assert kept.next_ms == 300
     assert not kept.lead(300)
     assert not kept.overdue(1_199)
@@ -223,7 +223,7 @@ def test_the_lease_is_renewed_in_time_and_given_up_when_it_cannot_be() -> None:
 
 
 def test_a_lead_that_somebody_else_took_is_lost_at_once() -> None:
-    kept, _ = keeper(renew=[made(Fenced)])
+    kept, _ = leading(renew=[made(Fenced)])
     with pytest.raises(StepDown):
         kept.lead(300)
     assert not kept.overdue(10**9)
@@ -238,17 +238,6 @@ def test_a_line_of_the_log_is_one_line_whatever_is_in_it() -> None:
     stream = io.StringIO()
     Log(stream).warning("a\nb\x1b[31m \udcff é", table_id="t\n<0>x", fault_code="")
     assert stream.getvalue() == "<4>a\\x0ab\\x1b[31m \\udcff \\xe9 [TABLE_ID=t\\x0a<0>x]\n"
-
-
-def test_a_log_that_nobody_reads_stops_nothing() -> None:
-    class Broken:
-        def write(self, _text: str) -> int:
-            raise OSError("full")
-
-        def flush(self) -> None:
-            """Never reached."""
-
-    Log(Broken()).error("anything")  # type: ignore[arg-type]
 
 
 # --- overload ------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -24,6 +25,9 @@ from link.store import backup
 from record.kit.lines import ask
 from record.link.keys import load_public
 from tests.link.stranger import Stranger
+from tests.patience import PATIENCE_S
+from tests.pipes import emptied, full_pipe
+from tests.ports import two_ports
 
 COMMAND = (sys.executable, "-m", "controller.cli")
 PASSWORD = "three cards and a river"
@@ -55,20 +59,6 @@ def run(*arguments: str, stdin: str = "") -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-def free_port() -> int:
-    """Two in a row, as ``link init`` wants them."""
-    for port in range(20_000 + os.getpid() % 20_000, 60_000, 2):
-        try:
-            with (
-                socket.create_server(("127.0.0.1", port)),
-                socket.create_server(("127.0.0.1", port + 1)),
-            ):
-                return port
-        except OSError:
-            continue
-    raise RuntimeError("no free ports")
-
-
 class Link:
     """A folder made by ``link init``, and a server in it."""
 
@@ -76,7 +66,7 @@ class Link:
         self.folder = folder / "link"
         self.config = self.folder / "link.toml"
         self.process: subprocess.Popen[str] | None = None
-        self.port = free_port()
+        self.port = two_ports()
         code, out, err = run(
             "link", "init", str(self.folder), "--account=m.ng=manager", "--passwords-stdin",
             "--account=k.lee=supervisor", "--port", str(self.port), stdin=f"{PASSWORD}\n" * 2,
@@ -86,19 +76,21 @@ class Link:
         with self.config.open("a", encoding="utf-8") as stream:
             stream.write(POOL)
 
-    def start(self, *, descriptors: int = 0, **environ: str) -> subprocess.Popen[str]:
+    def start(
+        self, *, descriptors: int = 0, stderr: int = subprocess.PIPE, **environ: str
+    ) -> subprocess.Popen[str]:
         """``descriptors``: the most it may have open."""
         limit = ("prlimit", f"--nofile={descriptors}") if descriptors else ()
         self.process = subprocess.Popen(
             [*limit, *COMMAND, "link", "--config", str(self.config)],
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             env={**os.environ, **environ},
         )
         return self.process
 
     def wait_leading(self) -> dict[str, Any]:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             code, out, err = run("link", "status", "--json", "--config", str(self.config))
             if code == 0:
@@ -112,7 +104,7 @@ class Link:
     def stop(self) -> tuple[int, str]:
         assert self.process is not None
         self.process.terminate()
-        _, err = self.process.communicate(timeout=60)
+        _, err = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, err
 
     def enrol(self, name: str) -> tuple[bytes, bytes]:
@@ -148,7 +140,7 @@ def test_a_metrics_port_in_use_is_an_alarm_and_no_end(link: Link) -> None:
             stream.write(f"[http]\non = true\nport = {taken.getsockname()[1]}\n")
         link.start()
         assert link.wait_leading()["leading"]
-        alarms = ask(load(link.config).control, {"verb": "alarms"})["alarms"]
+        alarms = ask(load(link.config).server.control, {"verb": "alarms"})["alarms"]
         told = [alarm for alarm in alarms if alarm["code"] == "E-LNK-049"]
         assert len(told) == 1
         assert "metrics are not served" in told[0]["text"]
@@ -181,7 +173,7 @@ def test_from_nothing_to_an_acknowledged_wager_and_through_a_kill(link: Link) ->
 def test_systemd_hears_ready_status_watchdog_and_stopping(link: Link, tmp_path: Path) -> None:
     heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     heard.bind(str(tmp_path / "notify"))
-    heard.settimeout(60)
+    heard.settimeout(PATIENCE_S)
     link.start(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="300000")
     seen = ""
     while "READY=1" not in seen:
@@ -332,6 +324,24 @@ def test_help_and_usage() -> None:
     assert run("link", "status", "--socket", "/nowhere")[0] == 69
 
 
+def test_a_standard_error_that_nobody_reads_holds_up_nothing(link: Link) -> None:
+    reading, writing = full_pipe()
+    link.start(stderr=writing)
+    link.wait_leading()
+    control = load(link.config).server.control
+    wrong = {"verb": "password", "name": "m.ng", "password": "wrong wrong"}
+    assert ask(control, wrong)["error"] == "E-ACT-001"
+    assert set(emptied(reading)) == {"x"}
+    assert ask(control, wrong)["error"].startswith("E-ACT-0")
+    assert ask(control, {"verb": "password", "name": "k.lee", "password": PASSWORD})["ok"]
+    note = {"what": "note", "topic": "shift", "text": "x"}
+    assert ask(control, {"verb": "order", "by": [["k.lee", PASSWORD]], "order": note})["ok"]
+    assert re.match(r"<4>\d+ log lines were lost\n<\d>", emptied(reading))
+    assert link.stop()[0] == 0
+    os.close(reading)
+    os.close(writing)
+
+
 SILENT = 300
 
 
@@ -340,7 +350,7 @@ def test_silent_connections_leave_descriptors_for_people_and_tables(link: Link) 
     link.start(descriptors=160)
     link.wait_leading()
     keys = link.enrol("table-1")
-    control = load(link.config).control
+    control = load(link.config).server.control
     with ExitStack() as silent:
         for _ in range(SILENT):
             one = silent.enter_context(socket.socket())

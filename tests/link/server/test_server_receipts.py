@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from link.receipts import Receipts
-from link.store.backup import restore, restore_order
+from link.store.backup import restore
 from link.store.errors import Rewound
 from record.link.messages import NO_HASH, Receipt
 from tests.link.server.house import House, Live
+from tests.link.store.book import restore_order
 from tests.link.stranger import Stranger
+from tests.patience import PATIENCE_S
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 
@@ -67,7 +69,7 @@ def played(table: Stranger, first: int, last: int) -> None:
 
 
 def ended(live: Live) -> BaseException:
-    live.thread.join(20)
+    live.thread.join(PATIENCE_S)
     assert not live.thread.is_alive()
     (failed,) = live.failed
     return failed

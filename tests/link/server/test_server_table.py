@@ -12,12 +12,12 @@ import pytest
 from controller.rules.engine import facts as f
 from hw_sim.scenario import HERE, find, load
 from link.server.doors import DoorPlan
-from link.server.orders import NewKey, RotateKey
+from link.server.staff_orders import NewKey, RotateKey
 from record import verify_draws
 from record.link.keys import SecretKey, load_public
+from tests.controller.link.files import with_link
+from tests.controller.link.test_link_sockets import Table
 from tests.e2e.table import configure
-from tests.link.client.files import with_link
-from tests.link.client.test_link_sockets import Table
 from tests.link.server.house import House, Live, house_of, pool
 
 
@@ -56,7 +56,7 @@ def test_a_real_table_contributes_voids_and_loses_nothing(made: Path, tmp_path: 
 
         async def play() -> Live:
             table = Table(run)
-            await table.until(lambda: table.started.writer.core.state.link_up)
+            await table.until(lambda: table.table.writer.core.state.link_up)
             table.round()
             await table.until(lambda: table.status()["waiting"] == 0)
             assert live.meter() == 100_001  # 1 % of one credit of a dollar
@@ -68,7 +68,7 @@ def test_a_real_table_contributes_voids_and_loses_nothing(made: Path, tmp_path: 
             secret = SecretKey(house.server_keys[1].decode())
             again = house.start(beat_ms=200, doors=(DoorPlan(live.endpoint, "", secret),))
             await table.until(lambda: table.status()["waiting"] == 0)
-            hearing = table.started.writer.hearing
+            hearing = table.table.writer.hearing
             await table.until(lambda: hearing is not None and hearing.meters[0].cents == 100_000)
             await table.close()
             return again
@@ -93,7 +93,7 @@ def test_a_table_plays_with_the_servers_draw_and_an_auditor_finds_it_right(tmp_p
 
         async def play() -> Live:
             table = Table(run)
-            core = table.started.writer.core
+            core = table.table.writer.core
             await table.until(lambda: core.state.link_up)
             live.stop()
             table.round()

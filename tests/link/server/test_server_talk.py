@@ -159,7 +159,7 @@ def test_a_table_that_is_too_new_is_told_which_versions_there_are(house: House) 
     table = house.stranger("table-1", live, versions=(7, 8))
     answer = table.join()
     assert answer["code"] == "E-LNK-010"
-    assert "1 to 3" in answer["text"]
+    assert "1 to 4" in answer["text"]
     for _ in range(4):  # not a frame that counts as broken
         table.send(b'{"t":"hello","versions":[7],"of":"another shape"}')
         refused(table, "E-LNK-010")

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-import tests.hypothesis_profile  # noqa: F401
 from link import accounts
 
 

@@ -19,7 +19,7 @@ from link.commands import report
 from link.ledger.ledger import Ledger
 from link.ledger.orders import SERVER
 from link.rows import AccountRow
-from link.server.staff_orders import Register
+from link.server.staff_chain import StaffChain
 from link.store import open_store
 from record.kit.lines import ask
 from tests.link.people import PASSWORD
@@ -230,7 +230,7 @@ def test_an_old_store_goes_on_with_its_passwords_and_gets_keys(tmp_path: Path) -
     finally:
         live.stop()
     store = open_store(str(where))
-    register = Register().read(store.staff()).compare(store.load().accounts)
+    register = StaffChain().read(store.staff()).compare(store.load().accounts)
     register.search(store.events(table=""), store.steps())
     store.check()
     store.close()

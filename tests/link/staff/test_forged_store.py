@@ -13,8 +13,8 @@ from link.commands import link as link_command
 from link.ledger.ledger import Ledger
 from link.ledger.orders import Approve, Note, Order, Pay, Person, Verify
 from link.rows import Group
-from link.server import orders
-from link.server.staff_orders import Register
+from link.server import staff_orders as orders
+from link.server.staff_chain import StaffChain
 from link.store import open_store
 from tests.link.people import PASSWORD, account, request, signed_with
 from tests.link.server.house import House, pool
@@ -55,7 +55,7 @@ def write(house: House, act: Callable[[Ledger, Group], None]) -> None:
 def found(house: House) -> list[str]:
     store = open_store(house.where)
     store.check()  # what the store itself can know still holds
-    register = Register().read(store.staff()).compare(store.load().accounts)
+    register = StaffChain().read(store.staff()).compare(store.load().accounts)
     register.search(store.events(table=""), store.steps())
     store.close()
     return register.findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import Phase, settings
@@ -16,8 +16,14 @@ from link.accounts import AccountRefused
 from link.ledger import awards, orders
 from link.registry import Stamp
 from link.rows import AccountRow
-from link.server.office import Office
-from tests.link.staff.alone import Alone
+from link.server.alarm_board import Acknowledged
+from link.server.control import Control
+from link.server.replies import PasswordFits
+from link.server.service import LoopService
+from link.server.staff_office import StaffOffice
+from link.server.staff_orders import StaffOrder
+from link.server.teller import Teller
+from tests.link.staff.single import GIVEN, SingleCredential
 
 RUNS = int(os.environ.get("UNDERFELT_STAFF_RUNS", "20"))
 STEPS = 25
@@ -32,11 +38,15 @@ def search(runs: int, *, shrink: bool = True) -> None:
         database=None,
         derandomize="UNDERFELT_STAFF_RUNS" not in os.environ,
     )
-    run_state_machine_as_test(Alone, settings=wanted)
+    run_state_machine_as_test(SingleCredential, settings=wanted)
 
 
 def test_one_credential_never_gets_there() -> None:
     search(RUNS)
+
+
+def test_every_order_of_people_is_in_the_search() -> None:
+    assert {kind.__struct_config__.tag for kind in get_args(StaffOrder)} <= GIVEN
 
 
 # --- holes that it must find ----------------------------------------------------------------------
@@ -108,15 +118,57 @@ def any_old_password(patch: Patch) -> None:
 
 def disabled_proves(patch: Patch) -> None:
     """Wrong passwords shut a colleague out: the old lock-out, as it changed who may sign."""
-    real = Office.failed
+    real = StaffOffice.failed
 
-    def failed(office: Office, name: str, source: int, floor: Any) -> None:
+    def failed(office: StaffOffice, name: str, source: int, floor: Any) -> None:
         real(office, name, source, floor)
         account = office.accounts.get(name)
         if account is not None and account.failures >= 3:
             office._put(accounts.disabled(account, Stamp("lock", 1)))
 
-    patch.setattr(Office, "failed", failed)
+    patch.setattr(StaffOffice, "failed", failed)
+
+
+def change_alone(patch: Patch) -> None:
+    """Other terms of a level by one person."""
+    two = tuple(kind for kind in orders.TWO_PEOPLE if kind is not orders.Change)
+    patch.setattr(orders, "TWO_PEOPLE", two)
+
+
+def looked_after_before_it_is_proved(patch: Patch) -> None:
+    """Anyone who names an open alarm silences it, whatever becomes of the order."""
+    real = Teller.check_open
+
+    def check_open(teller: Teller, order: orders.AcknowledgeAlarm) -> None:
+        real(teller, order)
+        teller.board.acknowledge(order.alarm, Acknowledged("k.lee", order.why, 1))
+
+    patch.setattr(Teller, "check_open", check_open)
+
+
+def anybody_looks_after(patch: Patch) -> None:
+    patch.setattr(accounts, "MAY", {**accounts.MAY, "acknowledge alarm": accounts.ROLES})
+
+
+def free_guesses(patch: Patch) -> None:
+    """A password may be tried as often as one likes."""
+    patch.setattr(StaffOffice, "failed", lambda *_given: None)
+
+
+def any_password_fits(patch: Patch) -> None:
+    """The question believes the name."""
+    real = LoopService._password
+
+    def password(service: LoopService, asked: Any) -> Any:
+        known = service._server.office.accounts.get(asked.name)
+        return (
+            PasswordFits(ok=True, name=asked.name, role=known.role)
+            if known
+            else real(service, asked)
+        )
+
+    patch.setattr(Control, "_proved", lambda *_given: None)
+    patch.setattr(LoopService, "_password", password)
 
 
 HOLES: Mapping[str, Callable[[Patch], None]] = {
@@ -128,10 +180,16 @@ HOLES: Mapping[str, Callable[[Patch], None]] = {
     "approve twice": approve_twice,
     "any password for an old account": any_old_password,
     "locked out for ever": disabled_proves,
+    "change alone": change_alone,
+    "looked after before it is proved": looked_after_before_it_is_proved,
+    "anybody looks after alarms": anybody_looks_after,
+    "free guesses": free_guesses,
+    "any password fits": any_password_fits,
 }
 
 
-QUICK = ("as it was", "the same person twice", "a colleague's password")
+QUICK = ("as it was", "the same person twice", "a colleague's password", "free guesses",
+         "looked after before it is proved")  # fmt: skip
 
 
 @pytest.mark.parametrize(

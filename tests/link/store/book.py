@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from link.rows import (
@@ -28,7 +29,8 @@ from link.rows import (
     Saved,
     chain_of,
 )
-from link.store.base import SqlStore
+from link.store.backup import Explain
+from link.store.base import Store
 
 POOL, LEVEL = "mega", "main"
 DISPLAY_UNITS = 50_000_000
@@ -202,10 +204,44 @@ class Book:
         return group
 
 
-def led(store: SqlStore, tables: int = 1) -> Book:
+def led(store: Store, tables: int = 1) -> Book:
     """A book whose epoch leads and whose level is open."""
     epoch = store.lead("one", 60_000)
     assert epoch is not None
     book = Book(epoch)
     store.commit(book.opening(tables))
     return book
+
+
+def restore_order(by: tuple[tuple[str, str], ...], why: str, at_ms: int) -> Explain:
+    """The order alone: (account, role) of the two who gave it, and why."""
+
+    def explain(saved: Saved, epoch: int) -> Group:
+        body = msgspec.json.encode({"by": by, "order": {"what": "restore", "why": why}})
+        row = EventRow(
+            id=saved.last_event + 1,
+            table="",
+            journal="",
+            n=saved.last_order + 1,
+            seq=saved.staff,
+            hash=saved.staff_head,
+            at_ms=at_ms,
+            received_ms=at_ms,
+            body=body,
+            chain="",
+        )
+        chain = chain_of(
+            saved.chain,
+            id=row.id,
+            table="",
+            journal="",
+            n=row.n,
+            seq=row.seq,
+            hash=row.hash,
+            at_ms=at_ms,
+            received_ms=at_ms,
+            body=body,
+        )
+        return Group(epoch=epoch, events=[replace(row, chain=chain)])
+
+    return explain

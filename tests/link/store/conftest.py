@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import tests.hypothesis_profile  # noqa: F401
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.migrations import Dialect
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
@@ -38,7 +37,7 @@ class Place:
     kind: Dialect
     where: str
 
-    def open(self) -> SqlStore:
+    def open(self) -> Store:
         if self.kind == "postgresql":
             return PostgresStore(self.where)
         return SqliteStore(Path(self.where), create=True)
@@ -78,7 +77,7 @@ def place(new_place: Callable[[], Place]) -> Place:
 
 
 @pytest.fixture
-def store(place: Place) -> Iterator[SqlStore]:
+def store(place: Place) -> Iterator[Store]:
     with closing(place.open()) as opened:
         yield opened
 

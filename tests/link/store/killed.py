@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from link.rows import Group
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
 from link.store.tables import Row
@@ -89,7 +89,7 @@ def opened(kind: str, where: str) -> KilledSqlite | KilledPostgres:
     return KilledPostgres(where) if kind == "postgresql" else KilledSqlite(Path(where), create=True)
 
 
-def next_group(store: SqlStore, epoch: int) -> Group:
+def next_group(store: Store, epoch: int) -> Group:
     """A group with something for every table, the next after what is stored."""
     book = Book(epoch, store.load())
     group = book.contributions([1, 2, 1])

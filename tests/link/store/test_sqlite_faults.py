@@ -6,8 +6,6 @@ import random
 import resource
 import sqlite3
 import stat
-import subprocess
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from link.rows import Group
 from link.store import sqlite as module
 from link.store.errors import Broken, Failed, Locked, Missing, StoreError, Unknown, Unsafe
 from link.store.sqlite import CHECKPOINT_PAGES, SqliteStore
-from tests.crash.loop import need
 from tests.link.store.book import Book, led
 from tests.link.store.test_store_backup import everything
 
@@ -241,18 +238,6 @@ def test_row_55_a_file_cut_short_is_refused(path: Path) -> None:
 
 
 # --- a full disk ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = [need("mount", "mount"), "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.fail(f"needs root: {' '.join(command)}: {done.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_a_full_disk_takes_no_half_group(small: Path) -> None:

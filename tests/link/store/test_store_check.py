@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.errors import Broken
 from link.store.tables import KEYS, SEALED, listed, sealed
 from tests.link.store.book import journal_id, led
@@ -54,7 +54,7 @@ class Undone(Exception):
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def whole(request: pytest.FixtureRequest) -> Iterator[SqlStore]:
+def whole(request: pytest.FixtureRequest) -> Iterator[Store]:
     """A store with something in every table, for all tests of this file."""
     with closing(places(request.param, request)().open()) as store:
         book = led(store, tables=3)
@@ -75,14 +75,14 @@ def whole(request: pytest.FixtureRequest) -> Iterator[SqlStore]:
 
 
 @pytest.fixture
-def filled(whole: SqlStore) -> Iterator[SqlStore]:
+def filled(whole: Store) -> Iterator[Store]:
     """What a test does to it is undone."""
     with contextlib.suppress(Undone), whole.transaction():
         yield whole
         raise Undone
 
 
-def damage(store: SqlStore, statement: str) -> None:
+def damage(store: Store, statement: str) -> None:
     """As somebody with the database's own tools would, and with the right seals."""
     store.query(statement)
     for table in SEALED:
@@ -99,7 +99,7 @@ def columns(table: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("statement", "finding"), DAMAGE, ids=[f"{s} -> {f}" for s, f in DAMAGE])
-def test_every_rule_is_checked(filled: SqlStore, statement: str, finding: str) -> None:
+def test_every_rule_is_checked(filled: Store, statement: str, finding: str) -> None:
     damage(filled, statement)
     with pytest.raises(Broken) as raised:
         filled.checked(None)
@@ -120,7 +120,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("table", "change"), CHANGES)
-def test_every_row_that_no_rule_covers_is_sealed(filled: SqlStore, table: str, change: str) -> None:
+def test_every_row_that_no_rule_covers_is_sealed(filled: Store, table: str, change: str) -> None:
     filled.query(f"UPDATE {table} SET {change}")
     with pytest.raises(Broken, match=rf"{table}: the row with \w+ .* is damaged"):
         filled.checked(None)
@@ -130,14 +130,14 @@ def test_sealed_tables_are_all_that_need_it() -> None:
     assert sorted(SEALED) == sorted(table for table, _ in CHANGES)
 
 
-def test_every_finding_is_told(filled: SqlStore) -> None:
+def test_every_finding_is_told(filled: Store) -> None:
     damage(filled, "UPDATE events SET at_ms = at_ms + 1")
     with pytest.raises(Broken, match="and 3 more") as raised:
         filled.checked(None)
     assert len(raised.value.findings) == 8
 
 
-def test_a_short_check_looks_at_the_last_events_only(filled: SqlStore) -> None:
+def test_a_short_check_looks_at_the_last_events_only(filled: Store) -> None:
     assert filled.checked(3).events == 8
     damage(filled, "UPDATE events SET at_ms = at_ms + 1 WHERE id = 5")
     assert filled.checked(3).events == 8
@@ -147,7 +147,7 @@ def test_a_short_check_looks_at_the_last_events_only(filled: SqlStore) -> None:
         filled.checked(None)
 
 
-def test_a_short_check_knows_the_watermarks_of_the_rest(filled: SqlStore) -> None:
+def test_a_short_check_knows_the_watermarks_of_the_rest(filled: Store) -> None:
     damage(filled, "UPDATE watermarks SET n = n + 1 WHERE id = 2")
     with pytest.raises(Broken, match="journal 2"):
         filled.checked(1)

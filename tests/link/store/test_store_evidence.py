@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from record.verify_evidence import verify
-from tests.evidence.house import random_house
+from tests.controller.evidence.house import random_house
 from tests.link.store.conftest import Place
 
 

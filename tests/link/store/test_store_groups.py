@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from link.rows import BalanceRow, EventRow, Group, JournalRow
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.errors import Broken, Conflict, Failed, Fenced, NotStorable, StoreError
 from tests.link.store.book import (
     DISPLAY_UNITS,
@@ -26,7 +26,7 @@ from tests.link.store.book import (
 from tests.link.store.conftest import Place, places
 
 
-def stored(store: SqlStore) -> tuple[object, ...]:
+def stored(store: Store) -> tuple[object, ...]:
     return (
         store.load(),
         list(store.events()),
@@ -37,7 +37,7 @@ def stored(store: SqlStore) -> tuple[object, ...]:
     )
 
 
-def test_what_is_committed_comes_back(store: SqlStore, place: Place) -> None:
+def test_what_is_committed_comes_back(store: Store, place: Place) -> None:
     book = led(store, tables=2)
     groups = [
         book.contributions([1, 2, 1]),
@@ -76,7 +76,7 @@ def test_what_is_committed_comes_back(store: SqlStore, place: Place) -> None:
     assert saved.accounts == list(groups[6].accounts.values())
 
 
-def test_only_open_awards_are_loaded_with_the_others_of_their_round(store: SqlStore) -> None:
+def test_only_open_awards_are_loaded_with_the_others_of_their_round(store: Store) -> None:
     book = led(store)
     store.commit(book.contributions())
     for name, state, round_ in (
@@ -174,7 +174,7 @@ def orphan(group: Group) -> None:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def shared(request: pytest.FixtureRequest) -> Iterator[SqlStore]:
+def shared(request: pytest.FixtureRequest) -> Iterator[Store]:
     """One store for all wrong groups: nothing of them stays."""
     with closing(places(request.param, request)().open()) as opened:
         opened.commit(led(opened).contributions())
@@ -183,7 +183,7 @@ def shared(request: pytest.FixtureRequest) -> Iterator[SqlStore]:
 
 @pytest.mark.parametrize("case", wrong_groups(), ids=lambda case: case[0])
 def test_nothing_of_a_wrong_group_is_stored(
-    shared: SqlStore,
+    shared: Store,
     case: tuple[str, Callable[[Group], None], type[StoreError]],
 ) -> None:
     _, spoil, expected = case
@@ -199,7 +199,7 @@ def test_nothing_of_a_wrong_group_is_stored(
     store.check()
 
 
-def test_the_right_group_is_taken_after_a_wrong_one(store: SqlStore) -> None:
+def test_the_right_group_is_taken_after_a_wrong_one(store: Store) -> None:
     book = led(store)
     wrong = book.contributions()
     right = Group(wrong.epoch)
@@ -212,7 +212,7 @@ def test_the_right_group_is_taken_after_a_wrong_one(store: SqlStore) -> None:
     assert store.check().events == 2
 
 
-def test_a_group_is_not_taken_twice(store: SqlStore, place: Place) -> None:
+def test_a_group_is_not_taken_twice(store: Store, place: Place) -> None:
     """The same rows again, from memory and after a new start: refused, counted once."""
     book = led(store)
     group = book.contributions()
@@ -227,7 +227,7 @@ def test_a_group_is_not_taken_twice(store: SqlStore, place: Place) -> None:
         assert [r.units for r in again.load().balances if r.account == "display"] == [DISPLAY_UNITS]
 
 
-def test_a_memory_that_is_wrong_commits_nothing(store: SqlStore) -> None:
+def test_a_memory_that_is_wrong_commits_nothing(store: Store) -> None:
     """Watermarks and balances are compared in the transaction, whatever the store remembers."""
     book = led(store, tables=2)
     store.commit(book.contributions([1]))
@@ -251,7 +251,7 @@ def test_a_memory_that_is_wrong_commits_nothing(store: SqlStore) -> None:
     assert stored(store) == before
 
 
-def test_a_journal_changes_its_state(store: SqlStore, place: Place) -> None:
+def test_a_journal_changes_its_state(store: Store, place: Place) -> None:
     book = led(store)
     store.commit(book.contributions())
     group = book.checkpoint(1, 5, "cd" * 32)
@@ -267,7 +267,7 @@ def test_a_journal_changes_its_state(store: SqlStore, place: Place) -> None:
         again.check()
 
 
-def test_a_closed_store_stays_closed(store: SqlStore) -> None:
+def test_a_closed_store_stays_closed(store: Store) -> None:
     book = led(store)
     store.close()
     with pytest.raises(Failed, match="closed"):
@@ -276,7 +276,7 @@ def test_a_closed_store_stays_closed(store: SqlStore) -> None:
         store.load()
 
 
-def test_a_long_mix_of_groups_equals_the_book(store: SqlStore, place: Place) -> None:
+def test_a_long_mix_of_groups_equals_the_book(store: Store, place: Place) -> None:
     """Two hundred groups of every kind, some of them refused and given again, some starts."""
     seed = 20_261
     chance = random.Random(seed)

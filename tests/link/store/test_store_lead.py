@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.errors import Fenced, Locked
 from link.store.postgres import PostgresStore
 from link.store.sqlite import SqliteStore
@@ -21,7 +21,7 @@ from tests.link.store.conftest import Place, places
 LONG_MS = 600_000
 
 
-def test_the_first_leads_and_every_lead_is_a_new_epoch(store: SqlStore) -> None:
+def test_the_first_leads_and_every_lead_is_a_new_epoch(store: Store) -> None:
     assert store.leader() is None
     assert store.lead("one", LONG_MS) == 1
     leader = store.leader()
@@ -33,7 +33,7 @@ def test_the_first_leads_and_every_lead_is_a_new_epoch(store: SqlStore) -> None:
     assert store.check().events == 0
 
 
-def test_a_lease_keeps_others_out_until_it_ends(store: SqlStore) -> None:
+def test_a_lease_keeps_others_out_until_it_ends(store: Store) -> None:
     epoch = store.lead("one", LONG_MS)
     assert epoch == 1
     assert store.lead("two", LONG_MS) is None
@@ -47,7 +47,7 @@ def test_a_lease_keeps_others_out_until_it_ends(store: SqlStore) -> None:
         store.renew(epoch)
 
 
-def test_a_lease_ends_by_the_database_s_clock(store: SqlStore) -> None:
+def test_a_lease_ends_by_the_database_s_clock(store: Store) -> None:
     assert store.lead("one", LONG_MS) == 1
     store.attempt(lambda: store.query("UPDATE leader SET renewed_ms = renewed_ms - 600001"))
     leader = store.leader()
@@ -56,7 +56,7 @@ def test_a_lease_ends_by_the_database_s_clock(store: SqlStore) -> None:
     assert store.lead("two", LONG_MS) == 2
 
 
-def test_row_46_nothing_of_an_old_epoch_is_committed(store: SqlStore) -> None:
+def test_row_46_nothing_of_an_old_epoch_is_committed(store: Store) -> None:
     book = led(store)
     store.commit(book.contributions())
     store.resign(book.epoch)
@@ -118,12 +118,12 @@ def pair(request: pytest.FixtureRequest) -> Place:
 
 
 @pytest.fixture
-def two(pair: Place) -> Iterator[tuple[SqlStore, SqlStore]]:
+def two(pair: Place) -> Iterator[tuple[Store, Store]]:
     with closing(pair.open()) as one, closing(pair.open()) as other:
         yield one, other
 
 
-def test_row_46_a_thawed_leader_cannot_commit(two: tuple[SqlStore, SqlStore]) -> None:
+def test_row_46_a_thawed_leader_cannot_commit(two: tuple[Store, Store]) -> None:
     """Frozen before its transaction; meanwhile its lease ends and another takes over."""
     one, other = two
     book = led(one)
@@ -142,7 +142,7 @@ def test_row_46_a_thawed_leader_cannot_commit(two: tuple[SqlStore, SqlStore]) ->
 
 
 def test_row_46_an_epoch_is_raised_before_or_after_a_group(
-    two: tuple[SqlStore, SqlStore],
+    two: tuple[Store, Store],
 ) -> None:
     """Frozen in the middle of its transaction: the other waits for it; then the group counts."""
     one, other = two
@@ -195,7 +195,7 @@ def test_row_46_a_leader_that_stays_frozen_is_cut_off(pair: Place) -> None:
 
 
 def test_two_servers_that_start_together_get_different_epochs(
-    two: tuple[SqlStore, SqlStore],
+    two: tuple[Store, Store],
 ) -> None:
     given: list[int | None] = []
     threads = [

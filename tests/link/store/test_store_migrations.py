@@ -13,7 +13,8 @@ import pytest
 
 from link.accounts import waiting_ms
 from link.rows import AccountRow
-from link.store.base import SqlStore
+from link.store.backup import is_empty
+from link.store.base import Store
 from link.store.errors import Failed, MigrationChanged, Missing, TooNew
 from link.store.migrations import Migration, migrations, read
 from link.store.postgres import PostgresStore
@@ -29,7 +30,7 @@ EXTRA = f"{HAVE + 1:04}_extra"
 MORE = read(f"{EXTRA}.sql", b"CREATE TABLE extra (id BIGINT);\nINSERT INTO extra VALUES (7);\n")
 
 
-def opened(place: Place, steps: Sequence[Migration]) -> SqlStore:
+def opened(place: Place, steps: Sequence[Migration]) -> Store:
     if place.kind == "postgresql":
         return PostgresStore(place.where, steps=steps)
     return SqliteStore(Path(place.where), create=True, steps=steps)
@@ -58,7 +59,7 @@ def test_each_step_is_recorded_with_its_hash(bare: Place) -> None:
             (number, name, sha256((folder / f"{name}.sql").read_bytes()).hexdigest(), 77)
             for number, name in enumerate(NAMES, 1)
         ]
-        assert store.is_empty()
+        assert is_empty(store)
         store.check()
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from link.rows import Group
-from link.store.base import SqlStore
+from link.store.base import Store
 from link.store.contract import Span
 from tests.link.store.book import START_MS, Book, journal_id, led
 from tests.link.store.conftest import Place
@@ -19,7 +19,7 @@ def received(book: Book, first: int, last: int) -> Span:
     return Span(book.events[first - 1].received_ms, book.events[last - 1].received_ms)
 
 
-def test_by_time_by_table_by_journal(store: SqlStore) -> None:
+def test_by_time_by_table_by_journal(store: Store) -> None:
     book = led(store, tables=3)
     for _ in range(4):
         store.commit(book.contributions([1, 2, 3, 2]))
@@ -40,7 +40,7 @@ def test_by_time_by_table_by_journal(store: SqlStore) -> None:
     assert list(store.entries(pool="other")) == []
 
 
-def test_a_clock_that_was_set_back_loses_no_event(store: SqlStore) -> None:
+def test_a_clock_that_was_set_back_loses_no_event(store: Store) -> None:
     """Times are not in order of record; the order of record is what counts."""
     book = led(store)
     group = book.contributions([1, 1, 1])
@@ -62,7 +62,7 @@ def test_a_clock_that_was_set_back_loses_no_event(store: SqlStore) -> None:
     assert [row.id for row in store.events(Span(0, START_MS))] == [3]
 
 
-def test_any_event_of_a_journal_is_found(store: SqlStore) -> None:
+def test_any_event_of_a_journal_is_found(store: Store) -> None:
     """More than two marks of 256 and the way between them; other journals in between."""
     book = led(store, tables=3)
     store.commit(book.contributions([3]))
@@ -81,7 +81,7 @@ def test_any_event_of_a_journal_is_found(store: SqlStore) -> None:
     store.check()
 
 
-def test_pages_follow_each_other_while_groups_are_committed(store: SqlStore) -> None:
+def test_pages_follow_each_other_while_groups_are_committed(store: Store) -> None:
     book = led(store)
     for _ in range(11):
         store.commit(book.contributions([1] * 100))
@@ -93,7 +93,7 @@ def test_pages_follow_each_other_while_groups_are_committed(store: SqlStore) -> 
     assert list(store.events()) == book.events
 
 
-def test_alarms_steps_awards_by_time(store: SqlStore) -> None:
+def test_alarms_steps_awards_by_time(store: Store) -> None:
     book = led(store)
     store.commit(book.contributions())
     store.commit(book.award("mega/1/1", "claimed"))
@@ -111,7 +111,7 @@ def test_alarms_steps_awards_by_time(store: SqlStore) -> None:
     assert list(store.alarms(table="T-2")) == []
 
 
-def test_the_newest_first_in_pages(store: SqlStore) -> None:
+def test_the_newest_first_in_pages(store: Store) -> None:
     """More than a page of everything; a row that comes meanwhile shifts nothing."""
     book = led(store, tables=1_050)
     group = Group(book.epoch)
@@ -147,7 +147,7 @@ def test_the_newest_first_in_pages(store: SqlStore) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sqlite"], indirect=True)
-def test_a_backup_is_read_without_an_owner(store: SqlStore, place: Place) -> None:
+def test_a_backup_is_read_without_an_owner(store: Store, place: Place) -> None:
     """Reports of a running server: from the copy, by as many readers as like."""
     from pathlib import Path
 

@@ -1,5 +1,0 @@
-"""Loads the project's hypothesis profile for these tests."""
-
-from __future__ import annotations
-
-import tests.hypothesis_profile  # noqa: F401

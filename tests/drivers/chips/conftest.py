@@ -1,5 +1,0 @@
-"""Hypothesis as everywhere in this suite."""
-
-from __future__ import annotations
-
-import tests.hypothesis_profile  # noqa: F401

@@ -1,3 +1,0 @@
-from __future__ import annotations
-
-import tests.hypothesis_profile  # noqa: F401
