@@ -205,12 +205,23 @@ class CardDevice:
 
     @property
     def gate_open(self) -> bool:
+        return not self.shut_because
+
+    @property
+    def shut_because(self) -> str:
+        """Why no card comes out; empty while the gate is open."""
         heard = self._heard_us is not None and self._now_us - self._heard_us <= ABSENT_US
-        clear = not self._outbox.queue and self.err == 0 and not self._open_doors
-        return (
-            self._session and heard and not self._locked and clear
-            and not self._idle() and not self._busy()
-        )  # fmt: skip
+        reasons = {
+            "it is jammed": self._jammed,
+            f"it reports error {self.err:04X}": self.err,
+            "a door is open": self._open_doors,
+            "there are no cards to deal": self._idle(),
+            "the table does not talk to it": not (self._session and heard),
+            "the table keeps it locked": self._locked,
+            "a card is on its way": self._busy(),
+            "the table has not acknowledged the last event": self._outbox.queue,
+        }
+        return next((why for why, true in reasons.items() if true), "")
 
     def _state(self) -> int:
         if self.err:

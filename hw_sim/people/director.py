@@ -23,6 +23,7 @@ from hw_sim.scenario import Scenario, ScenarioError, Step, card_byte, cents
 EXPECT_US: Final = 15 * SECOND
 CREDIT_US: Final = 900 * MS
 CREDIT_TRIES: Final = 20
+PULL_US: Final = 2 * SECOND
 CHIP_TRIES: Final = 3
 """A chip that comes back is offered again, so often."""
 
@@ -167,10 +168,7 @@ class Director:
                 if came < int(words[0]):
                     self.ending.notes.append(f"{came} of {words[0]} came")
             case "draw" | "packet":
-                lay = self._cards_out()
-                yield from self.dealer.deal()
-                if self._cards_out() == lay:
-                    self.ending.notes.append("no card came")
+                yield from self._pull()
             case "new deck":
                 yield from load_new_deck(self.dealer)
             case "shuffles":
@@ -190,6 +188,21 @@ class Director:
                 self._selection = (words[0], lucky) if verb == "magic" else (magic, int(words[0]))
                 if self._link is not None:
                     self._link.select(*self._selection)
+
+    def _pull(self) -> Pause:
+        """The next card or packet. People hold on for a moment: a gate opens a little after the
+        prompt asks for the card."""
+        lay, why = self._cards_out(), ""
+        until_us = self.table.clock.now_us + PULL_US
+        while True:
+            device = self.table.shoe or self.table.shuffler
+            why = device.shut_because if device is not None else ""
+            yield from self.dealer.deal()
+            if self._cards_out() != lay:
+                return
+            if self.table.clock.now_us >= until_us:
+                self.ending.notes.append(f"no card came: {why}" if why else "no card came")
+                return
 
     def _cards_out(self) -> int:
         return sum(map(len, self.table.felt.hands.values()))

@@ -208,12 +208,13 @@ def test_a_step_is_answered_when_it_has_come_true(sim: Running) -> None:
 
 
 def test_a_step_that_does_not_come_true_says_why(sim: Running) -> None:
-    assert sim.do("/do", "draw") == (409, {"error": "no card came"})
+    empty = "no card came: there are no cards to deal"
+    assert sim.do("/do", "draw") == (409, {"error": empty})
     status, answer = sim.do("/do", "seat 3 copies 1 to 2")
     assert status == 409
     assert "no chip on 3/1 to copy" in answer["error"]
     told = sim.command("do", "draw")
-    assert (told.returncode, told.stderr) == (1, "underfelt sim: no card came\n")
+    assert (told.returncode, told.stderr) == (1, f"underfelt sim: {empty}\n")
     assert sim.command("do", "press NOSUCH").returncode == 64
     assert sim.command("do", "seat 1 will back").returncode == 0
 

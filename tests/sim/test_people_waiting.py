@@ -108,3 +108,24 @@ def test_a_deck_is_drawn_to_its_end_though_two_cards_leave_at_once() -> None:
     assert (director.ending.done, director.ending.notes) == (True, [])
     assert bench.sim.shoe is not None
     assert bench.sim.shoe.remaining == []
+
+
+@pytest.mark.parametrize(
+    ("unlocked_after", "notes"),
+    [(SECOND, []), (60 * SECOND, ["no card came: the table keeps it locked"])],
+)
+def test_who_pulls_a_card_holds_on_until_the_gate_opens(
+    unlocked_after: int, notes: list[str]
+) -> None:
+    """The prompt asks for a card a little before the shoe is unlocked."""
+    bench = Bench().set_up(cards=False)
+    bench.order(LockCards(True))
+    told = ("dealer loads a new deck", "wait 3000", "draw")
+    steps = tuple(step for text in told if (step := parse_step(0, text)) is not None)
+    director = Director(replace(load(find("mega-plain")), steps=steps), bench.faults)
+    director.start()
+    while director.ending.steps < 3:
+        bench.run_for(SECOND // 10)
+    bench.sim.clock.after(unlocked_after, lambda: bench.order(LockCards(False)))
+    bench.run_for(10 * SECOND)
+    assert (director.ending.done, director.ending.notes) == (True, notes)
