@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP = $(BIN)/pip install --quiet --disable-pip-version-check
+# Waits for another that installs, as two checkouts may on one machine.
+APT := DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=900 install -y
 SPREAD := -n 3 --dist loadfile --no-loadscope-reorder
 PRODUCT := $(VENV)/.product
 STAMP := $(VENV)/.installed
@@ -26,7 +28,7 @@ help: ## print this help
 $(PRODUCT): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing; run: apt-get install -y python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y python3-venv; } \
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && $(APT) python3-venv; } \
 	  || { echo "the venv module is missing; run: apt-get install -y python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(CLEAR) $(VENV)
 	$(PIP) -e '.[web]'
@@ -41,19 +43,19 @@ setup: $(STAMP) postgresql groff systemd chromium promtool ## build .venv with t
 # The link server's second store: tests start servers of their own from these binaries.
 postgresql:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
-	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y postgresql postgresql-contrib; } \
+	  || { [ "$$(id -u)" = 0 ] && $(APT) postgresql postgresql-contrib; } \
 	  || { echo "PostgreSQL is missing; run: apt-get install -y postgresql postgresql-contrib"; exit 1; }
 
 # The manual pages are set by it in the tests.
 groff:
 	@command -v groff >/dev/null \
-	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y groff-base; } \
+	  || { [ "$$(id -u)" = 0 ] && $(APT) groff-base; } \
 	  || { echo "groff is missing; run: apt-get install -y groff-base"; exit 1; }
 
 # Its programs judge the unit files; libseccomp puts a unit's filters on the daemons in the tests.
 systemd:
 	@{ command -v systemd-analyze && ls /usr/lib/*/libseccomp.so.2; } >/dev/null 2>&1 \
-	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y systemd libseccomp2; } \
+	  || { [ "$$(id -u)" = 0 ] && $(APT) systemd libseccomp2; } \
 	  || { echo "systemd is missing; run: apt-get install -y systemd libseccomp2"; exit 1; }
 
 # Judges the alert rules. Its package has a service too, which stays off.
@@ -65,7 +67,7 @@ promtool:
 # The pages are tested in it; `--no-sandbox` and an empty profile, no browser is downloaded.
 chromium:
 	@test -x /usr/bin/chromium \
-	  || { [ "$$(id -u)" = 0 ] && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; } \
+	  || { [ "$$(id -u)" = 0 ] && $(APT) chromium; } \
 	  || { echo "Chromium is missing; run: apt-get install -y chromium"; exit 1; }
 
 check: setup ## ruff and mypy strict
