@@ -110,7 +110,7 @@ class SeatChips(TypedDict):
     spots: list[SpotRow]
 
 
-class LinkStatus(TypedDict):
+class LinkAnswer(TypedDict):
     configured: bool
     link_up: bool | None
     status: Json | None

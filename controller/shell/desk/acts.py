@@ -23,7 +23,7 @@ from controller.shell.answers import (
     Help,
     JournalHead,
     JournalState,
-    LinkStatus,
+    LinkAnswer,
     OneDevice,
     Reboot,
     SafeMode,
@@ -127,7 +127,7 @@ class Acts:
         seat = seat_of(asked.words["seat"])
         return await self._runtime.look(lambda writer: lying(writer, seat))
 
-    async def _linked(self, _: Asked) -> LinkStatus:
+    async def _linked(self, _: Asked) -> LinkAnswer:
         return {
             "configured": self._config.link is not None,
             "link_up": self._runtime.status.get("link_up"),

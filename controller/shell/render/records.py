@@ -10,7 +10,7 @@ from controller.shell.answers import (
     ClosedRound,
     ConfigInForce,
     JournalState,
-    LinkStatus,
+    LinkAnswer,
     MadeBundle,
     Reboot,
     SafeMode,
@@ -71,7 +71,7 @@ def _cards(cards: list[str | None]) -> str:
     return " ".join(HIDDEN if card is None else card for card in cards)
 
 
-def link(data: LinkStatus, columns: int) -> Iterator[str]:
+def link(data: LinkAnswer, columns: int) -> Iterator[str]:
     status = data["status"]
     if status is None:
         yield "this table has no link: the progressive stays closed"
