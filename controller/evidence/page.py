@@ -249,7 +249,7 @@ def _steps(parts: PackParts, clock: HouseClock) -> Iterable[str]:
     head = ("event:n", "when", "state", "by", "role", "note")
     yield rows_of(head, [
         (str(s["event"]), clock.text(s["at_ms"]), s["state"], s["by"], s["role"],
-         shown_note(s["note"]))
+         shown_note(s["role"], s["note"]))
         for s in parts.steps
     ])  # fmt: skip
 

@@ -51,7 +51,13 @@ def hits_report(inputs: ReportInputs, award: str | None = None) -> Report:
 
 def steps_section(award: AwardRow, steps: Sequence[AwardStep], period: Period) -> Section:
     rows = [
-        (period.days.time_text(step.at_ms), step.state, step.by, step.role, shown_note(step.note))
+        (
+            period.days.time_text(step.at_ms),
+            step.state,
+            step.by,
+            step.role,
+            shown_note(step.role, step.note),
+        )
         for step in steps
     ]
     head = columns("when", "state", "by", "role", "note")
@@ -114,7 +120,7 @@ def _amounts(one: Derivation, steps: Steps, report: Report) -> list[Line]:
     changes = [
         (step.event, found.gone, found.cents)
         for step in steps[award.award]
-        if (found := read_revalued(step.note))
+        if (found := read_revalued(step.role, step.note))
     ]
     stated = [*(cents for _, _, cents in changes), award.cents]
     moments = [(jackpot.lock, ""), *((event, gone) for event, gone, _ in changes)]

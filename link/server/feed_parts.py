@@ -139,7 +139,7 @@ def _award(row: AwardRow, steps: Sequence[AwardStep]) -> Part:
                 "by": step.by,
                 "role": step.role,
                 "at_ms": step.at_ms,
-                "note": shown_note(step.note),
+                "note": shown_note(step.role, step.note),
             }
             for step in steps
         ],

@@ -52,7 +52,7 @@ def _step(step: AwardStep, group: Group) -> Entry:
     if step.role:
         text += f", by {step.by} ({step.role})"
     if step.note:
-        text += f": {shown_note(step.note)}"
+        text += f": {shown_note(step.role, step.note)}"
     kinds = {"locked": "lock", "approved": "win"}
     return {
         "at_ms": step.at_ms,

@@ -1,7 +1,8 @@
 """PURE: the note of an award whose amount changed because another award of its round went back.
 
 It is stored in one form for ever: the checks of a store and of an evidence pack make it again and
-compare. People are shown money instead.
+compare. People are shown money instead. Only the server writes it, and the server has no role: the
+same words by a person are that person's note.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ def revalued_note(before_cents: int, gone: str, state: str) -> str:
     return f"{before_cents} cents before; {gone} is {state}"
 
 
-def read_revalued(note: str) -> Revalued | None:
-    found = _STORED.fullmatch(note)
+def read_revalued(role: str, note: str) -> Revalued | None:
+    found = None if role else _STORED.fullmatch(note)
     return None if found is None else Revalued(int(found[1]), found[3])
 
 
-def shown_note(note: str) -> str:
+def shown_note(role: str, note: str) -> str:
     """The note of any step as people read it."""
-    found = _STORED.fullmatch(note)
+    found = None if role else _STORED.fullmatch(note)
     return note if found is None else f"{dollars(int(found[1]))} before; {found[2]}"

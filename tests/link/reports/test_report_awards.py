@@ -12,6 +12,7 @@ import pytest
 
 from link.commands.link_store import history_of
 from link.ledger.history import check_history
+from link.ledger.orders import Verify
 from link.reports.day import day_report
 from link.reports.hits import hits_report
 from link.reports.model import Report, Value
@@ -75,6 +76,16 @@ def test_an_amount_that_changed_is_stored_as_ever_and_shown_as_money(two: Shop) 
         if row["award"] == award.award
     ]
     assert told["steps"][-1]["note"] == shown
+
+
+def test_the_same_words_by_a_person_are_only_a_note(two: Shop) -> None:
+    words = "5 cents before; pool/1/1 is paid"
+    two.order(Verify("pool/1/2", words))
+    report = hits_report(two.inputs(), "pool/1/2")
+    assert report.findings == []
+    assert rows(report, "steps")[-1][-1] == words
+    amounts = [row[0] for row in rows(report, "derivation") if "amount" in str(row[0])]
+    assert amounts == ["amount of record"]
 
 
 def test_three_seats_where_the_middle_one_goes_back_later(tmp_path: Path) -> None:
