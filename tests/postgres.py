@@ -183,10 +183,13 @@ class Instance:
         """The whole server at once: nothing said, nothing saved."""
         assert self._server is not None
         os.killpg(self._server.pid, signal.SIGKILL)
-        for child in self._children():
-            with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
         self._server.wait()
+        # A new server refuses to start beside any of them, and the last ones take a moment to end.
+        while children := self._children():
+            for child in children:
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            time.sleep(0.01)
         self._server = None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+import urllib.error
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
@@ -32,6 +33,7 @@ from record.journal import Journal, JournalError, Record
 from record.verify_journal import verify as verify_alone
 from tests.crash.loop import make_image, mounted, need, run
 from tests.e2e.keeper import Sitting
+from tests.patience import PATIENCE_S
 from tests.sim.table import TEXTS
 
 SCENARIO: Final = "mega-plain"
@@ -100,24 +102,37 @@ def moments(folder: Path, shim: str = "") -> list[Moment]:
         sitting.keeper.start()
         sitting.until_phase("bets are open")
         random = Random(SEED)
-        while sitting.sim.poll() is None and len(found) < MOST:
-            found.append(moment(sitting, image, folder / f"copy{len(found)}.img", random))
-            if found[-1].phase is Phase.DECISION_2:
+        while len(found) < MOST:
+            one = moment(sitting, image, folder / f"copy{len(found)}.img", random)
+            if one is None:
                 break
+            found.append(one)
+            if one.phase is Phase.DECISION_2:
+                break
+        if (code := sitting.sim.poll()) is not None:
+            assert code == 0, sitting.sim.communicate()
     return found
 
 
-def moment(sitting: Sitting, image: Path, copy: Path, random: Random) -> Moment:
-    """Somewhere in the next seconds; the daemon stands still while it is copied and looked at."""
+def moment(sitting: Sitting, image: Path, copy: Path, random: Random) -> Moment | None:
+    """Somewhere in the next seconds; the daemon stands still while it is copied and looked at. None
+    when the people have played to the end."""
     until = time.monotonic() + random.uniform(0.1, 2.5)
     while time.monotonic() < until and sitting.sim.poll() is None:
         sitting.keeper.look()
         time.sleep(0.01)
     sitting.keeper.signal(signal.SIGSTOP)
-    sitting.until(lambda: stopped(sitting.keeper.pid), "stopped")
+    while not stopped(sitting.keeper.pid):
+        sitting.keeper.look()
+        time.sleep(0.01)
     run(need("cp", "coreutils"), "--sparse=always", str(image), str(copy))
-    seen = sitting.ask_sim("/state")
-    sitting.keeper.signal(signal.SIGCONT)
+    try:
+        seen = sitting.ask_sim("/state")
+    except urllib.error.URLError:
+        sitting.sim.wait(PATIENCE_S)
+        return None
+    finally:
+        sitting.keeper.signal(signal.SIGCONT)
     return Moment(copy, seen, sitting.run / "sealing.key")
 
 
