@@ -22,7 +22,7 @@ KEYS: Final = {
 
 SEEN: Final = 2
 """Readings of a port that make a key count: the second one confirms the first."""
-LONGEST_US: Final = 2_000 * MS
+LONGEST_US: Final = 5_000 * MS
 """A finger waits no longer for a table that does not look."""
 
 

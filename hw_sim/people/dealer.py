@@ -111,6 +111,10 @@ class Dealer:
     def view(self) -> tuple[object, ...]:
         return (*self.table.prompt(), *self.table.lamps())
 
+    def entry(self) -> list[str]:
+        """Lines 3 and 4; lamps and line 1 also change for other reasons."""
+        return self.table.prompt()[2:]
+
     def wait_for(self, ready: Callable[[], bool], limit_us: int, what: str) -> Pause:
         deadline = self.table.clock.now_us + limit_us
         while not ready():
@@ -132,15 +136,15 @@ class Dealer:
             yield self.key_us
 
     def menu(self, code: str, *arguments: str) -> Pause:
-        """Every key is looked for on the prompt before the next one, as a person does."""
+        """Every key is looked for in the entry before the next one, as a person does."""
         typed = ["MENU", *code]
         for argument in arguments:
             typed += [*argument, "ENTER"]
         for key in typed:
-            before = self.view()
+            before = self.entry()
             for _ in range(2):
-                yield from self.press_and_see(key)
-                if self.view() != before:
+                yield from self.press_and_see(key, look=self.entry)
+                if self.entry() != before:
                     break
 
     def supervisor_menu(self, code: str, *arguments: str) -> Pause:
@@ -152,12 +156,16 @@ class Dealer:
         self.table.drive_pin("supervisor_key", True)
         yield 300 * MS
 
-    def press_and_see(self, *keys: str) -> Pause:
+    def press_and_see(self, *keys: str, look: Callable[[], object] | None = None) -> Pause:
         """Press, then wait until the table reacts."""
-        before = self.view()
+        before = (look := look or self.view)()
         yield from self.press(*keys)
+        yield from self._see(lambda: look() != before)
+
+    def _see(self, there: Callable[[], bool]) -> Pause:
+        """Look for so long as a table may need to react."""
         deadline = self.table.clock.now_us + CHANGE_US
-        while self.view() == before and self.table.clock.now_us < deadline:
+        while not there() and self.table.clock.now_us < deadline:
             yield LOOK_US
 
     def press_until_taken(self, key: str) -> Pause:
@@ -170,9 +178,7 @@ class Dealer:
 
     def see_line_4(self) -> Pause:
         """It is written last, and blank while a table starts again."""
-        deadline = self.table.clock.now_us + CHANGE_US
-        while not self.words() and self.table.clock.now_us < deadline:
-            yield LOOK_US
+        yield from self._see(lambda: bool(self.words()))
 
     # --- following the prompt ------------------------------------------------------------------
 
@@ -277,9 +283,7 @@ class Dealer:
     def see_menu(self, code: str, *arguments: str) -> Pause:
         before = self.view()
         yield from self.menu(code, *arguments)
-        deadline = self.table.clock.now_us + CHANGE_US
-        while self.view() == before and self.table.clock.now_us < deadline:
-            yield LOOK_US
+        yield from self._see(lambda: self.view() != before)
 
     # --- cards ---------------------------------------------------------------------------------
 

@@ -190,17 +190,18 @@ class Director:
                     self._link.select(*self._selection)
 
     def _pull(self) -> Pause:
-        """The next card or packet. People hold on for a moment: a gate opens a little after the
-        prompt asks for the card."""
+        """The next card or packet. People hold on for a moment, and longer while the prompt asks
+        for the card: the gate opens a little after that."""
         lay, why = self._cards_out(), ""
-        until_us = self.table.clock.now_us + PULL_US
+        began_us = self.table.clock.now_us
         while True:
             device = self.table.shoe or self.table.shuffler
             why = device.shut_because if device is not None else ""
             yield from self.dealer.deal()
             if self._cards_out() != lay:
                 return
-            if self.table.clock.now_us >= until_us:
+            patience_us = EXPECT_US if self.dealer.words()[:1] == ["DEAL"] else PULL_US
+            if self.table.clock.now_us >= began_us + patience_us:
                 self.ending.notes.append(f"no card came: {why}" if why else "no card came")
                 return
 

@@ -245,6 +245,8 @@ class Hands:
                 self._chips(more)
             case ["SHUFFLE" | "OPEN" | "WAIT", *_]:
                 self.step()
+            case ["ENTER", *_]:  # a key came late or twice, and the entry is not what was meant
+                self.press("CLEAR")
             case [key, *_] if key in PLAIN_KEYS:
                 self.press(key)
             case _:
