@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from controller.replay.compare import compare, figures
-from controller.replay.displays import lamps, meter
+from controller.replay.displays import UNREAD, lamps, meter
 from controller.replay.timeline import Timeline, build
 from tests.replays.playing import Journalled, Witness
 from tests.replays.telling import faces_of, untold
@@ -111,14 +111,16 @@ def _last(timeline: Timeline, witness: Witness) -> list[str]:
     last = timeline.moments[-1]
     shown = dict(last.displays)
     until = max((one.at_ms for one in last.shown), default=last.at_ms)
-    seen = {name.split("-")[0]: text for at_ms, name, text in witness.shown if at_ms <= until}
+    since = max((at_ms for at_ms in witness.starts if at_ms <= until), default=0)
+    seen = {"prompt": UNREAD if since else "", "lamps": "", "meter": UNREAD if since else ""}
+    seen |= {n.split("-")[0]: text for at_ms, n, text in witness.shown if since <= at_ms <= until}
     told = {"prompt": shown.get("prompt", ""), "lamps": "|".join(_lit(shown))}
-    if "meter" in seen:
+    if any(name.startswith("meter") for _, name, _ in witness.shown):
         told["meter"] = meter(shown)
     return [
-        f"in the end the {name} {text!r}, saw {seen.get(name)!r}"
+        f"in the end the {name} {text!r}, saw {seen[name]!r}"
         for name, text in told.items()
-        if text.strip() != seen.get(name, "").strip()
+        if text.strip() != seen[name].strip()
     ]
 
 

@@ -54,6 +54,8 @@ class Witness:
     digests: dict[int, str] = field(default_factory=dict)
     shown: list[tuple[int, str, str]] = field(default_factory=list)
     """(wall time, display, what the simulated glass itself shows)"""
+    starts: list[int] = field(default_factory=list)
+    """When the computer started: from then on the table knows no display until it has read it."""
     unsure: set[tuple[int, str]] = field(default_factory=set)
     """Seen while the power went: whether it was still written down nobody can say."""
     deeds: list[Deed] = field(default_factory=list)
@@ -94,6 +96,7 @@ class People(VirtualTable):
                 self._closed(effect.round_no, effect.result)
 
     def _boot(self) -> None:
+        self.witness.starts.append(self._ms())
         super()._boot()
         for archive in self.writer.core.state.history:
             # The power went as the round closed: the next start writes what belongs to it.

@@ -45,6 +45,13 @@ def test_people_at_a_simulated_table(game: str) -> None:
     assert wrong(people_rounds(game, SEED, 1)) == []
 
 
+def test_no_display_is_known_between_a_start_and_its_first_reading() -> None:
+    """The power goes after a round has ended, and the dealer opens the next one at once."""
+    made = people_rounds("MBS3", 10_002, 4)
+    assert len(made.witness.starts) == 2
+    assert wrong(made) == []
+
+
 def test_a_card_read_twice_is_explained_without_the_key() -> None:
     """The one thing that closed cards decide: the table froze because two were the same."""
     assert wrong(scenario_rounds(find("nsw-duplicate-card"))) == []
