@@ -86,7 +86,7 @@ def _the_old_primary_comes_back(floor: Floor) -> None:
     assert table.join()["code"] == "E-LNK-020"
     table.close()
     # Found first, it is left for the one that can commit.
-    with closing(PostgresStore(pair.url(pair.a, pair.b), statement_ms=300)) as store:
+    with closing(PostgresStore(pair.url(pair.a, pair.b), statement_ms=1_500)) as store:
         tries = 0
         while store.query("SHOW data_directory") != [(str(pair.b.data),)]:
             tries += 1

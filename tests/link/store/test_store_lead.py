@@ -176,9 +176,10 @@ def test_row_46_an_epoch_is_raised_before_or_after_a_group(
 
 def test_row_46_a_leader_that_stays_frozen_is_cut_off(pair: Place) -> None:
     """It holds the leader's row in an open transaction; the database ends that after a while."""
-    with closing(PostgresStore(pair.where, statement_ms=300)) as one:
+    with closing(PostgresStore(pair.where)) as one:
         book = led(one)
         group = book.contributions()
+        one.query("SET idle_in_transaction_session_timeout = 1500")
         one.query("UPDATE leader SET renewed_ms = renewed_ms - 60001")
         with closing(pair.open()) as other:
             taken: list[int | None] = []
