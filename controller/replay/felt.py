@@ -106,12 +106,7 @@ def rows(state: TableState) -> tuple[SeatRow, ...]:
 
 def _with_chips(state: TableState) -> list[int]:
     placed = {seat for (seat, _), cents in state.spots.items() if cents}
-    return sorted(placed | {seat for seat in state.credits if _credits(state, seat)})
-
-
-def _credits(state: TableState, seat: int) -> int:
-    """Those of the round under way: the state keeps the last ones until the next opening."""
-    return 0 if state.phase is Phase.IDLE else state.credits.get(seat, 0)
+    return sorted(placed | {seat for seat in state.credits if state.credits_now(seat)})
 
 
 def _betting(state: TableState, number: int) -> SeatRow:
@@ -120,7 +115,7 @@ def _betting(state: TableState, number: int) -> SeatRow:
         for (seat, spot), cents in state.spots.items()
         if seat == number and cents
     ]
-    if credits := _credits(state, number):
+    if credits := state.credits_now(number):
         placed.append(OnSpot("progressive", credits * (state.rules.table.credit_cents or 0)))
     return SeatRow(number, tuple(sorted(placed)), (), credits=credits)
 
@@ -139,7 +134,7 @@ def _seat(state: TableState, number: int, dealt: int) -> SeatRow:
         "held" if seat.held else "",
         "settled" if seat.settled else "",
     )
-    note, credits = " ".join(filter(None, notes)), state.credits.get(number, 0)
+    note, credits = " ".join(filter(None, notes)), state.credits_now(number)
     return SeatRow(number, placed, _shown(public, dealt), note, credits)
 
 

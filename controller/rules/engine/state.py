@@ -247,6 +247,11 @@ class TableState:
         """May a progressive wager be accepted now?"""
         return self.link_up and not self.progressive_closed
 
+    def credits_now(self, seat: int) -> int:
+        """Progressive credits of the round under way: between rounds ``credits`` still has those
+        of the round before."""
+        return 0 if self.phase is Phase.IDLE else self.credits.get(seat, 0)
+
     @property
     def live(self) -> tuple[int, ...]:
         """Seats still in the round, clockwise."""

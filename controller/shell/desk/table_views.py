@@ -46,7 +46,7 @@ def lying(writer: Writer, seat: int) -> SeatChips:
     return {
         "seat": seat,
         "phase": state.phase.value,
-        "credits": state.credits.get(seat, 0),
+        "credits": state.credits_now(seat),
         "spots": spots,
     }
 

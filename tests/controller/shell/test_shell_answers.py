@@ -76,6 +76,8 @@ def test_chips_by_uid_and_value(deciding: Inside, ended: Inside) -> None:
     assert answered(deciding, 1, "chips", "8")["error"] == "E-SHL-006"
     over = answered(ended, 1, "chips", "2")["data"]
     assert {spot["locked_cents"] for spot in over["spots"]} == {None}, "the round is over"
+    assert over["credits"] == 0, "the credit was that of the round before"
+    assert rendered("chips", over, 80)[0] == "seat 2, between rounds"
 
 
 def test_card_frames_are_masked_until_their_cards_are_open(deciding: Inside, ended: Inside) -> None:
