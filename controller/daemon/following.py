@@ -17,10 +17,12 @@ from controller.daemon.service import Peer
 from controller.daemon.setup import Clock
 from controller.faults.status import Parts, Status
 from record.kit.feed import LONGEST_WAIT_MS, Feed
+from record.kit.followers import Followers, Places, trusted_users
 from record.kit.lines import BUSY, NO_REQUEST, refusal
 
-MOST_WAITING: Final = 16
-"""Followers that wait at once; a quarter of the connections."""
+PLACES: Final = Places(all=16, trusted=4, others=4, other=2)
+"""A quarter of the connections. Three users are trusted: each of them, and the others together,
+always find their places."""
 FOLLOWED_US: Final = 15_000_000
 """After its last request a follower counts as gone."""
 AS_THEY_ARE: Final = (
@@ -47,6 +49,7 @@ class Following:
         self._asked_us: int | None = None
         """When the last request came; None before the first."""
         self._waiting: set[asyncio.Future[None]] = set()
+        self._followers, self._trusted = Followers(PLACES), trusted_users()
 
     def released(self, released: Released) -> None:
         """After a group: what changed, and what happened."""
@@ -59,7 +62,7 @@ class Following:
         if self._feed.n != before:
             self._wake()
 
-    async def answer(self, request: Mapping[str, Any], _peer: Peer) -> Mapping[str, Any]:
+    async def answer(self, request: Mapping[str, Any], peer: Peer) -> Mapping[str, Any]:
         """For the socket."""
         feed = request.get("feed")
         after, wait_ms = _count(request.get("after")), _count(request.get("wait_ms", 0))
@@ -67,10 +70,10 @@ class Following:
             return refusal(NO_REQUEST, 'expected "feed" as text, "after" and "wait_ms" as numbers')
         self.asked()
         if wait_ms and not self._feed.newer(feed, after):
-            if len(self._waiting) >= MOST_WAITING:
-                why = f"{MOST_WAITING} requests wait for changes already"
-                return refusal(BUSY, why, do="follow through one process, or try again")
-            await self._change(min(wait_ms, LONGEST_WAIT_MS) / 1000)
+            with self._followers.one_more(peer.uid, trusted=peer.uid in self._trusted) as full:
+                if full:
+                    return refusal(BUSY, full, do="follow through one process, or try again")
+                await self._change(min(wait_ms, LONGEST_WAIT_MS) / 1000)
         return self.reply(feed, after)
 
     def asked(self) -> None:

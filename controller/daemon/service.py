@@ -6,13 +6,13 @@ Who asks is known from the socket itself (SO_PEERCRED); the file's mode decides 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from record.kit.followers import trusted_users
 from record.kit.lines import BUSY, NO_REQUEST, bound, line_of, no_such_verb, peer_of, refusal
 from record.kit.outside import INT64, NotStrict, read_json
 
@@ -57,6 +57,7 @@ class Service:
         self._numbers = count(1)
         self._open: Counter[int] = Counter()
         """Connections by uid."""
+        self._trusted = trusted_users()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -91,11 +92,11 @@ class Service:
             self._left(peer)
 
     def _full(self, uid: int) -> str:
-        """Why there is no room for one more of this user. Root and the table's own user find room
-        whatever the others do."""
+        """Why there is no room for one more of this user. Trusted users find room whatever the
+        others do."""
         if self._open[uid] >= PER_USER:
             return f"uid {uid} has {PER_USER} connections open already"
-        if uid not in (0, os.geteuid()) and self._open.total() >= EVERYBODY:
+        if uid not in self._trusted and self._open.total() >= EVERYBODY:
             return f"{EVERYBODY} connections are open already"
         return ""
 

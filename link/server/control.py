@@ -8,8 +8,8 @@ and the loop never waits for it.
 from __future__ import annotations
 
 import os
-import pwd
 import secrets
+import select
 import socket
 import threading
 import time
@@ -26,7 +26,6 @@ from link import accounts
 from link.accounts import AccountRefused, Source
 from link.rows import AccountRow
 from link.server.bridge import Bridge
-from link.server.followers import Followers, hung_up
 from link.server.log import Log
 from link.server.replies import AccountFound, Refusal, Reply
 from link.server.requests import (
@@ -49,6 +48,7 @@ from link.server.requests import (
 from link.server.staff_chain import adoption
 from link.server.staff_office import WRONG
 from link.server.staff_orders import read_order
+from record.kit.followers import Followers, Places, trusted_users
 from record.kit.lines import (
     BUSY,
     NO_REQUEST,
@@ -71,7 +71,8 @@ AGAIN_S: Final = 0.1
 BACKLOG: Final = 128
 DROPPED: Final = 1 << 16
 MOST_PEOPLE: Final = 3
-WEB_USER: Final = "underfelt-web"
+FOLLOWERS: Final = Places(all=4, trusted=4, others=2, other=1)
+"""Half of the connections that the socket serves at once; the rest is for people."""
 TRY_AGAIN: Final = refusal(BUSY, "busy; try again")
 TOO_LONG: Final = refusal(
     NO_REQUEST, f"a line is too long; a request is one line, at most {LONGEST >> 20} MiB"
@@ -103,7 +104,7 @@ class Control:
             "changes": self._changes,
             "password": self._password,
         }
-        self._followers = Followers()
+        self._followers = Followers(FOLLOWERS)
 
     @property
     def verbs(self) -> tuple[str, ...]:
@@ -311,12 +312,11 @@ class _From(msgspec.Struct, frozen=True):
     source: Address
 
 
-def trusted_users() -> set[int]:
-    """The web process's, and the server's own, which can do anything here."""
-    found = {os.geteuid()}
-    with suppress(KeyError):
-        found.add(pwd.getpwnam(WEB_USER).pw_uid)
-    return found
+def hung_up(connection: socket.socket) -> bool:
+    """True if nobody can read an answer any more. A peer that only ended its own side still can."""
+    asked = select.poll()
+    asked.register(connection, 0)  # POLLHUP and POLLERR are always reported
+    return bool(asked.poll(0))
 
 
 def _told(reply: Reply) -> Answer:

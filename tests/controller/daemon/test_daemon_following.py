@@ -13,7 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from controller.daemon.following import MOST_WAITING, Following
+from controller.daemon import following as module
+from controller.daemon.following import Following
 from controller.daemon.inputs import Released
 from controller.daemon.service import Peer, Service
 from controller.daemon.setup import SystemClock
@@ -30,6 +31,7 @@ from tests.sim.table import VirtualTable
 
 BESIDE: Status = {"troubles": [], "link": None}
 ME = Peer(0, 1)
+WEB = 4009
 
 
 class Followed:
@@ -301,13 +303,33 @@ async def test_a_request_waits_until_something_changes_and_no_longer() -> None:
 
 
 @ran
-async def test_too_many_that_wait_are_refused_and_the_others_wait_on() -> None:
+async def test_no_user_takes_the_places_of_others_and_who_waits_waits_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "trusted_users", lambda: {0, WEB})
     following = made()
     following.asked()
     request = {"feed": "ab", "after": 1, "wait_ms": 9_000}
-    waiting = [asyncio.create_task(following.answer(request, ME)) for _ in range(MOST_WAITING)]
-    await asyncio.sleep(0)
-    assert (await following.answer(request, ME))["error"] == "E-SVC-003"
+    waiting: list[asyncio.Task[Mapping[str, Any]]] = []
+
+    async def refused(uid: int) -> list[str]:
+        """As many requests as there are places for everybody."""
+        asked = [
+            asyncio.create_task(following.answer(request, Peer(uid, 20 * uid + number)))
+            for number in range(16)
+        ]
+        await asyncio.sleep(0)
+        waiting.extend(one for one in asked if not one.done())
+        answers = [one.result() for one in asked if one.done()]
+        assert {answer["error"] for answer in answers} == {"E-SVC-003"}
+        return [str(answer["text"]) for answer in answers]
+
+    assert await refused(4001) == ["uid 4001 has 2 requests waiting already"] * 14
+    assert await refused(4002) == ["uid 4002 has 2 requests waiting already"] * 14
+    assert await refused(4003) == ["other users have 4 requests waiting already"] * 16
+    assert await refused(0) == ["uid 0 has 4 requests waiting already"] * 12
+    assert await refused(WEB) == [f"uid {WEB} has 4 requests waiting already"] * 12
+    assert len(waiting) == 12
     assert not any(one.done() for one in waiting)
     for one in waiting:
         one.cancel()

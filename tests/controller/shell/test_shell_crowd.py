@@ -19,6 +19,7 @@ from controller.daemon import service as module
 from controller.daemon.service import EVERYBODY, PER_USER, Service
 from controller.shell.client import Client
 from controller.shell.errors import EXIT
+from record.kit.followers import trusted_users
 from record.kit.lines import ask
 from tests.controller.shell.test_shell_idle import Moved, moved
 from tests.e2e.keeper import Sitting
@@ -69,12 +70,16 @@ def test_one_user_has_so_many_connections_and_room_when_one_ends(tmp_path: Path)
     served(path, crowd)
 
 
-def test_others_do_not_keep_root_and_the_tables_own_user_out(tmp_path: Path) -> None:
+def test_others_do_not_keep_trusted_users_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "trusted_users", lambda: trusted_users() | {1010})
     service = Service(tmp_path / "s.sock", {})
     service._open.update(dict.fromkeys(range(1001, 1005), EVERYBODY // 4))
     assert service._full(1009) == f"{EVERYBODY} connections are open already"
     assert service._full(0) == ""
     assert service._full(os.geteuid()) == ""
+    assert service._full(1010) == ""
 
 
 def test_a_line_that_does_not_end_is_hung_up_and_a_silent_shell_is_not(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import socket
 import threading
@@ -15,9 +16,8 @@ import pytest
 
 from link.ledger.orders import Note
 from link.server import feed_parts
-from link.server.control import AT_ONCE
+from link.server.control import AT_ONCE, FOLLOWERS
 from link.server.feed import LOOK_S, LinkFeed
-from link.server.followers import FOLLOWERS, OF_ONE, OF_OTHERS
 from link.store.base import Store
 from record.kit.feed import Mirror
 from record.kit.lines import ask, line_of
@@ -216,11 +216,11 @@ def test_who_waits_for_changes_leaves_room_for_people(live: Live) -> None:
             for _ in range(2):
                 assert ask(path, {"verb": "status"})["leading"] is True
         # Half of the connections may wait; they were not put off by the others.
-        assert FOLLOWERS == AT_ONCE // 2
+        assert FOLLOWERS.all == AT_ONCE // 2
         threads = sum(thread.name.endswith("(_talk)") for thread in threading.enumerate())
-        assert FOLLOWERS <= threads <= AT_ONCE
+        assert FOLLOWERS.all <= threads <= AT_ONCE
         assert live.order(Note("shift", "x"), "m.ng")["ok"]
-        told = [one.recv(1 << 16) for one in held[:FOLLOWERS]]
+        told = [one.recv(1 << 16) for one in held[: FOLLOWERS.all]]
         assert all(b'"note shift by m.ng' in line for line in told)
     finally:
         for one in held:
@@ -260,20 +260,20 @@ def test_other_users_who_wait_leave_the_web_process_its_room(live: Live) -> None
     waiting = [threading.Thread(target=follow, args=(uid,)) for uid in [4001] * 6 + [4002] * 6]
     for thread in waiting:
         thread.start()
-    texts = [refused() for _ in range(12 - 2 * OF_ONE)]
-    assert {*texts} == {f"uid {uid} waits for changes already" for uid in (4001, 4002)}
+    texts = [refused() for _ in range(12 - 2)]
+    assert {*texts} == {f"uid {uid} has 1 request waiting already" for uid in (4001, 4002)}
     follow(4003)
-    assert refused() == f"{OF_OTHERS} other users wait for changes already"
+    assert refused() == "other users have 2 requests waiting already"
     # The web process and the server's own user: as many as there is room for.
     assert "error" not in changes(live)
-    held = [connected_with(live, asking) for _ in range(FOLLOWERS - OF_OTHERS)]
+    held = [connected_with(live, asking) for _ in range(2)]
     try:
         live.until(lambda: trusted_waiting(live) == len(held))
         assert changes(live)["error"] == "E-SVC-003"
         assert live.order(Note("shift", "x"), "m.ng")["ok"]
         for one in held:
             assert b'"note shift by m.ng' in one.recv(1 << 16)
-        for _ in range(2 * OF_ONE):
+        for _ in range(2):
             assert told.get(timeout=PATIENCE_S)["log"]
     finally:
         for one in held:
@@ -287,7 +287,7 @@ def test_other_users_who_wait_leave_the_web_process_its_room(live: Live) -> None
 
 def trusted_waiting(live: Live) -> int:
     assert live.control is not None
-    return live.control._followers._trusted
+    return live.control._followers.waiting[os.geteuid()]
 
 
 def connected_with(live: Live, request: dict[str, Any]) -> socket.socket:
@@ -302,8 +302,8 @@ def connected_with(live: Live, request: dict[str, Any]) -> socket.socket:
 @pytest.mark.usefixtures("endless")
 def test_who_hangs_up_while_it_waits_gives_up_its_place(live: Live) -> None:
     asking = waiting_for(live)
-    held = [connected_with(live, asking) for _ in range(FOLLOWERS)]
-    live.until(lambda: trusted_waiting(live) == FOLLOWERS)
+    held = [connected_with(live, asking) for _ in range(FOLLOWERS.all)]
+    live.until(lambda: trusted_waiting(live) == FOLLOWERS.all)
     assert changes(live)["error"] == "E-SVC-003"
     for one in held:
         one.close()
