@@ -11,22 +11,20 @@ import gc
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import _lru_cache_wrapper, partial
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Final, NamedTuple, Self, cast
+from typing import Final, NamedTuple, Self
 
 from controller.deckwatch import statistics
 from controller.rules import outcome
 from controller.rules.cards import Card
-from record.journal import Journal, Position
 from tests.clauses.tables import table
-from tests.controller.history.desk import desk, opening_of, play_rounds
+from tests.controller.history.desk import Desk, opening_of, play_rounds
+from tests.controller.table.console_player import ConsolePlayer
 from tests.controller.table.test_table_any_round import WAGERS
-from tests.memory.whole import BEGAN_MS, SEGMENT, Unsynced, WholeTable
+from tests.memory.whole import WholeTable
 from tests.paper import Noise, Paper
 
 GAMES: Final = ("MBS3", "MEGA", "NSW", "PP6", "RICO")
@@ -73,49 +71,23 @@ def reachable(*roots: object) -> tuple[Counter[str], int]:
     return counts, size
 
 
-@dataclass
-class OnJournal(Paper):
-    """What the desk writes goes into the journal, and no copy is kept."""
-
-    journal: Journal | None = None
-    clock: Callable[[], int] = lambda: BEGAN_MS
-
-    @property
-    def next_seq(self) -> int:
-        assert self.journal is not None
-        return self.journal.next_seq
-
-    def wall_ms(self) -> int:
-        return self.clock()
-
-    def append(self, kind: str, body: bytes, at_ms: int) -> Position:
-        assert self.journal is not None
-        return self.journal.append(kind, body, at_ms)
-
-
 class LongTable:
     """One table that goes on and on; ``same``: every round is the same one, card by card."""
 
     def __init__(self, game: str, seed: int, *, linked: bool = False, same: bool = False) -> None:
         self.game, self.seed, self.same = game, seed, same
         self._folder = TemporaryDirectory()
-        folder = Path(self._folder.name)
-        journal = Journal.open(
-            folder / "journal", table="long", disk=Unsynced(), segment_bytes=SEGMENT,
-            retention_days=1, now_ms=BEGAN_MS,
-        )  # fmt: skip
-        croupier = table(game)
+        croupier, opening = table(game), opening_of(game)
         self._deck: list[Card] = list(croupier.deck)
         self._rng = random.Random(f"{game} {seed}")
-        paper = OnJournal(journal=journal)
-        kind = partial(WholeTable, folder=folder, journal=journal, linked=linked)
-        self.made = desk(croupier, opening_of(game), WAGERS[game], Noise(), paper, kind=kind)
-        self.table = cast(WholeTable, self.made.hand.table)
-        paper.clock = self.table.wall_ms
+        self.table = WholeTable(
+            croupier.state, folder=Path(self._folder.name), opening=opening, linked=linked
+        )
+        hand = ConsolePlayer(self.table, list(croupier.deck), WAGERS[game])
+        self.made = Desk(hand, Paper(), self.table.writer.table_log, opening, Noise())
 
     def close(self) -> None:
-        self.table.journal.close()
-        self.table.frames.close()
+        self.table.close()
         self._folder.cleanup()
 
     def __enter__(self) -> Self:
@@ -135,7 +107,7 @@ class LongTable:
                 self._rng = random.Random(f"{self.game} {self.seed}")
             play_rounds(self.made, self._rng, self._deck, 1, plain=True)
             self.table.between_rounds()
-            for told in (self.table.log, self.table.entries, hand.seen, self.made.noise.calls):
+            for told in (self.table.log, hand.seen):
                 del told[:-RECENT]  # what only the test keeps
 
     def play_to_snapshot(self, rounds: int) -> None:

@@ -9,46 +9,50 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
+from controller.daemon.compose import compose
 from controller.daemon.frames import Frames, open_frames
+from controller.daemon.house_options import HouseOptions
+from controller.daemon.inputs import KeepFrom
 from controller.daemon.journald import RateLimit
+from controller.daemon.linking import LinkPlan, NoLink, Put
 from controller.daemon.logbook import Logbook
 from controller.daemon.metrics import Process, metrics
-from controller.daemon.selecting import Selecting
-from controller.daemon.testmode import TestMode
-from controller.daemon.writer import Input, Released, Tick, Told, Writer
+from controller.daemon.setup import Clock, JournalSetup, LinkSetup, TableSetup
+from controller.daemon.standalone import Standalone
+from controller.daemon.writer import Input, Released, Tick, Told
 from controller.faults.status import Status
-from controller.history.selection.selector import Selector
-from controller.link.cursor import Cursor, Places
-from controller.link.hearing import Heard, Hearing
+from controller.history.snapshot import Opening
+from controller.link.hearing import Heard
 from controller.link.session import (
     Dial,
     Do,
     Fetch,
-    Head,
     LinkSession,
     Moment,
     Prove,
     Pulse,
     Send,
-    TableIdentity,
     Tell,
 )  # fmt: skip
-from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.shell.desk.recent import Recent
+from controller.table.options import DEFAULTS
+from drivers.layout import LineLayout, TableLayout, Transport
 from drivers.orders import Order
 from drivers.readings import Reading
-from record.journal import Journal
 from record.journal.disk import RealDisk
 from record.link.events import Claimed
+from record.link.keys import SecretKey
 from record.link.messages import Event
+from tests.clauses.tables import TODAY
 from tests.controller.history.desk import WrittenTable
 from tests.controller.link.model import Committed, ModelServer
-from tests.controller.table.console_player import STEP_US
+from tests.controller.table.console_player import ENGLISH, STEP_US, seat_map
 from tests.paper import KEY
 
 SEGMENT: Final = 64 << 10
@@ -67,47 +71,54 @@ class Unsynced(RealDisk):
     def sync_folder(self, path: Path) -> None: ...
 
 
-@dataclass
-class Dialled:
+SERVERS: Final = LinkSetup(
+    endpoints=("tcp://a:1",), secret=SecretKey("1" * 40), server="0" * 40, limit_ms=LIMIT_MS,
+    meter_rule="sequential",
+)  # fmt: skip
+
+
+class QuickClock:
+    def __init__(self, table: WholeTable) -> None:
+        self._table = table
+
+    def now_us(self) -> int:
+        return self._table.now_us
+
+    def wall_ms(self) -> int:
+        return BEGAN_MS + self.now_us() // 1000 * QUICKER
+
+    def today(self) -> date:
+        return TODAY
+
+    def utc_offset_min(self) -> int:
+        return 0
+
+
+class Dialled(NoLink):
     """The talk with a link server that answers at once."""
 
-    table: WholeTable
-    server: ModelServer = field(
-        default_factory=lambda: ModelServer(
-            rate=0, beat_ms=500, committed=Committed(pool_cents=METER)
-        )
-    )
-
-    def __post_init__(self) -> None:
-        journal = self.table.journal
-        places = Places()
-        self.cursor = Cursor(self.table.folder / "journal", places, Unsynced())
-        identity = TableIdentity(
-            "long", journal.journal_id, self.table.state.rules.book.key, "0" * 64, "1" * 64,
-            "sequential",
-        )  # fmt: skip
-        head = Head(0, journal.next_seq - 1, journal.head.hex())
+    def __init__(self, plan: LinkPlan, put: Put, clock: Clock) -> None:
+        self.cursor, self._put, self._clock = plan.cursor, put, clock
+        self.server = ModelServer(rate=0, beat_ms=500, committed=Committed(pool_cents=METER))
+        self._acked: int | None = None
         self.session = LinkSession(
-            identity, ["tcp://a:1"], head, limit_ms=LIMIT_MS, chance=lambda _most: 0, now=self.now
-        )
-        self._heard: list[Heard] = []
+            plan.identity, plan.servers.endpoints, plan.head, limit_ms=plan.servers.limit_ms,
+            chance=lambda _most: 0, now=self.now,
+        )  # fmt: skip
 
     @property
     def now(self) -> Moment:
-        return Moment(self.table.now_us // 1000, self.table.wall_ms())
+        return Moment(self._clock.now_us() // 1000, self._clock.wall_ms())
 
-    def released(self, released: Released) -> list[Heard]:
-        """A group is durable; returns what the server has to say to it."""
+    def released(self, released: Released) -> None:
         self.cursor.add(released.outbox)
         self._do(self.session.grown(released.head, released.outbox, self.now))
         for _ in range(4):
             self._do(self.session.tick(self.now))
         outbox = self.session.outbox
-        self.table.journal.keep_from_seq = self.cursor.seq_after(
-            outbox.acked or 0, outbox.following
-        )
-        heard, self._heard = self._heard, []
-        return heard
+        if outbox.acked != self._acked:
+            self._acked = outbox.acked
+            self._put(KeepFrom(self.cursor.seq_after(outbox.acked or 0, outbox.following)))
 
     def _do(self, todo: list[Do]) -> None:
         for one in todo:
@@ -122,9 +133,9 @@ class Dialled:
                 case Prove(seq):
                     self._do(self.session.proved(seq, self.cursor.hash_of(seq), self.now))
                 case Tell(message):
-                    self._heard.append(Heard(message))
+                    self._put(Heard(message))
                 case Pulse(asked_ms):
-                    self._heard.append(Heard(asked_us=asked_ms * 1000))
+                    self._put(Heard(asked_us=asked_ms * 1000))
                 case _:
                     raise AssertionError(f"a link that is well says {one}")
 
@@ -139,43 +150,63 @@ class Dialled:
 
 @dataclass
 class WholeTable(WrittenTable):
-    """``folder`` and ``journal`` first: the table_log writes into the same journal."""
+    """What ``compose`` makes of an empty folder, and what the daemon has beside it."""
 
     folder: Path = Path()
-    journal: Any = None
+    opening: Opening | None = None
     linked: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        assert isinstance(self.journal, Journal)
-        assert self.table_log is not None
-        selector = Selector(self.journal.journal_id, _seeds(), bytes, bytes)
-        self.writer = Writer(
-            self.core,
-            self.table_log,
-            self.journal,
-            Selecting(selector),
-            TestMode(self.core, self.table_log),
-            clock_ns=lambda: self.now_us * 1000,
-        )
+        self.begin()
+        self.map = seat_map(self.state.rules.book.key)
+        self.dialled: Dialled | None = None
+        self.made = compose(self._setup(), Unsynced(), QuickClock(self), _seeds(), self._network)
+        self.writer, self.core = self.made.writer, self.made.writer.core
         self.recent, self.logbook = Recent(), Logbook(0)
         self.frames: Frames = open_frames(self.folder / "journal", KEY, bytes, frozenset({"shoe"}))
         self.limit = RateLimit(clock=lambda: self.now_us / 1e6)
-        self.link: Dialled | None = None
-        if self.linked:
-            self.writer.hearing = Hearing(LIMIT_MS * 1000, self.journal.journal_id)
-            self.link = Dialled(self)
         self._take(self.writer.start(self.now_us))
+        self.made.link.start()
+        self._work()
 
-    def wall_ms(self) -> int:
-        return BEGAN_MS + self.now_us // 1000 * QUICKER
+    def _setup(self) -> TableSetup:
+        assert self.opening is not None
+        lines: dict[str, dict[Any, tuple[int, str]]] = {}
+        for spot in self.map.spots:
+            antenna = self.antenna(*spot)
+            lines.setdefault(antenna.reader, {})[antenna] = spot
+        return TableSetup(
+            name="long",
+            opening=self.opening,
+            layout=TableLayout(
+                "long", 7, Transport(),
+                tuple(LineLayout(name, "feig", "", antennas=at) for name, at in lines.items()),
+                {}, {},
+            ),
+            journal=JournalSetup(
+                path=self.folder / "journal", segment_bytes=SEGMENT, retention_days=1
+            ),
+            key=KEY,
+            find=self.register.get,
+            house="OURS",
+            choices=HouseOptions(ENGLISH, DEFAULTS),
+            link=SERVERS if self.linked else None,
+            standalone=Standalone(METER),
+        )  # fmt: skip
+
+    def _network(self, plan: LinkPlan, put: Put) -> Dialled:
+        self.dialled = Dialled(plan, put, QuickClock(self))
+        return self.dialled
+
+    def close(self) -> None:
+        self.made.journal.close()
+        self.frames.close()
 
     @property
     def kept(self) -> tuple[object, ...]:
         """Everything that the daemon holds on to."""
-        link = () if self.link is None else (self.link.session, self.link.cursor)
-        parts = (self.recent, self.logbook, self.frames, self.limit)
-        return (self.writer, self.table_log, self.journal, self.core, *parts, *link)
+        link = () if self.dialled is None else (self.dialled.session, self.dialled.cursor)
+        return (self.made, self.recent, self.logbook, self.frames, self.limit, *link)
 
     # --- the one way -----------------------------------------------------------------------------
 
@@ -192,19 +223,19 @@ class WholeTable(WrittenTable):
     def fact(self, what: f.What, device: str = "link") -> list[Order]:
         return self._work(Told(what, f.Measured(device)))
 
-    def _work(self, one: Input) -> list[Order]:
-        return self._take(self.writer.work([one], self.now_us))
+    def _work(self, *inputs: Input) -> list[Order]:
+        """These inputs, and what the link says to what followed from them."""
+        inbox, orders = self.made.inbox, list[Order]()
+        for one in inputs:
+            inbox.put(one)
+        while group := inbox.take()[0]:
+            orders += self._take(self.writer.work(group, self.now_us))
+        return orders
 
     def _take(self, released: Released) -> list[Order]:
         self._log(released)
-        heard = [] if self.link is None else self.link.released(released)
-        orders = self._heard(list(released.orders))
-        for effect in released.effects:
-            if isinstance(effect, fx.ClaimJackpot) and self.link is None:
-                orders += self.fact(f.JackpotLocked(self.core.state.meter))
-        if heard:
-            orders += self._take(self.writer.work(heard, self.now_us))
-        return orders
+        self.made.link.released(released)
+        return self._heard(list(released.orders))
 
     def _log(self, released: Released) -> None:
         if self.logbook.differs(released.status):
@@ -219,8 +250,8 @@ class WholeTable(WrittenTable):
         status: Status = {
             **self.writer.status(),
             "table": "long",
-            "link": None if self.link is None else self.link.session.status(self.link.now),
-            "disk": {"free_bytes": self.journal.free_bytes},
+            "link": None if self.dialled is None else self.dialled.session.status(self.dialled.now),
+            "disk": {"free_bytes": self.made.journal.free_bytes},
             "overflows": 0,
             "frames_lost": self.frames.lost,
         }

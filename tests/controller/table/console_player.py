@@ -110,10 +110,14 @@ class Table:
             self.kept_log, self.map, self.register.get, self.staff, ENGLISH,
             house="OURS", **self.options,
         )  # fmt: skip
+        self.begin()
+        self._heard(self.core.orders_now())
+
+    def begin(self) -> None:
+        """Nothing lies anywhere, and no card was drawn."""
         self.lies: dict[Antenna, frozenset[Uid]] = {}
         self.key_turned = False
         self.draws = 0
-        self._heard(self.core.orders_now())
 
     @property
     def entries(self) -> list[tuple[Entry, Key | None]]:
