@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -111,16 +111,23 @@ def looks(browser: Browser, tmp_path: Path) -> Looks:
 
 
 class Floor:
-    def __init__(self, folder: Path) -> None:
+    """``ends`` has what must end with it; a failure in one leaves none of the others running."""
+
+    def __init__(self, folder: Path, ends: ExitStack) -> None:
+        self.ends = ends
         self.sources: dict[str, Followed | Simulated] = {
             TABLE: Followed(folder / "table.sock"),
             SIM: Simulated(folder / "control"),
         }
+        for source in self.sources.values():
+            ends.callback(source.close)
         self.mirrors = {name: Mirror() for name in self.sources}
         for name, source in self.sources.items():
             source.feed = self.mirrors[name]
         (folder / "web.toml").write_text(CONFIG)
         self.web = Web(folder / "web.toml")
+        ends.callback(self.web.process.kill)  # if it did not stop
+        ends.callback(self.web.stop)
         self._given = 0
         self._tabs: Tabs | None = None
         self._following: Page | None = None
@@ -140,6 +147,7 @@ class Floor:
         if self._tabs is None:
             until(lambda: self.web.get("/readyz").status == 200)
             self._tabs = Tabs(browser)
+            self.ends.callback(self._tabs.close)
             self._tabs.context.clock.install(time=NOW)
             self._tabs.context.clock.pause_at(NOW)
             self._following = self._opened(self._tabs)
@@ -168,21 +176,11 @@ class Floor:
             for name, mirror in self.mirrors.items()
         )
 
-    def close(self) -> None:
-        if self._tabs is not None:
-            self._tabs.close()
-        self.web.stop()
-        for source in self.sources.values():
-            source.close()
-
 
 @contextmanager
 def floor(folder: Path) -> Iterator[Floor]:
-    made = Floor(folder)
-    try:
-        yield made
-    finally:
-        made.close()
+    with ExitStack() as ends:
+        yield Floor(folder, ends)
 
 
 def test_the_page_of_twins_is_the_same_until_a_card_is_public(twins: Twins, looks: Looks) -> None:
@@ -217,3 +215,12 @@ def test_a_card_that_only_the_script_holds_is_found(twins: Twins, looks: Looks) 
     )
     assert one.content == other.content
     assert one.state != other.state
+
+
+def test_a_page_that_fails_leaves_no_web_process(tmp_path: Path) -> None:
+    def failed() -> None:
+        raise AssertionError("console error")
+
+    with pytest.raises(AssertionError, match="console error"), floor(tmp_path) as shown:
+        shown.ends.callback(failed)  # as tabs end that saw what no page may do
+    assert shown.web.process.poll() is not None
