@@ -9,6 +9,10 @@ scheduler, so that whatever else the machine does hits both alike. How many requ
 devices answered in these windows is printed beside it, and the run fails if the daemon had fewer
 answers than the poller.
 
+A chip reader is asked again as soon as it has answered, so its answers a second fall when the
+machine is busy. Compare them with the poller's of the same run, not with another run. The slowest
+reader is printed too: one that does not answer looks the same in the sum as a busy machine.
+
 A start is measured from exec to ``READY=1``, beside a bare interpreter that imports the same
 libraries. The time in which it could have run but another process had the core is taken off (the
 kernel counts it), and the least disturbed start counts; CPU time is printed too.
@@ -66,13 +70,9 @@ class Simulator:
         self._process.wait()
 
     def answered(self) -> Counter[str]:
-        """Since the start, by kind of device."""
+        """Since the start, by device."""
         with urllib.request.urlopen(f"{self._address}/counts", timeout=60) as answer:
-            counts: dict[str, int] = json.load(answer)
-        found: Counter[str] = Counter()
-        for device, count in counts.items():
-            found[GROUPS.get(device.partition("-")[0], "others")] += count
-        return found
+            return Counter(json.load(answer))
 
 
 class Host:
@@ -167,16 +167,30 @@ def watched(hosts: dict[str, Host], windows: int, seconds: float) -> int:
     print_ratios({name: wakes[name] * 1e3 / total_s[name] for name in hosts}, POLLER, "per s")
     print("answers of the devices per second")
     fewer = 0
-    for group in sorted(answers[POLLER]):
-        each = {name: answers[name][group] * 1e3 / total_s[name] for name in hosts}
-        print(f"  {group:12}  daemon {each[DAEMON]:7.1f}  thread per port {each[POLLER]:7.1f}")
-        fewer += each[DAEMON] < FEWER * each[POLLER]
+    by_group = {name: grouped(found) for name, found in answers.items()}
+    for group in sorted(by_group[POLLER]):
+        each = {name: by_group[name][group] * 1e3 / total_s[name] for name in hosts}
+        share = each[DAEMON] / each[POLLER]
+        print(
+            f"  {group:14}  daemon {each[DAEMON]:7.1f}  thread per port {each[POLLER]:7.1f}"
+            f"  {share:5.2f}x"
+        )
+        fewer += share < FEWER
     if fewer:
         print("  the daemon had fewer answers: these were not the same polls")
     both = zip(rates[DAEMON], rates[POLLER], strict=True)
     ratio = median(one / other for one, other in both)
     missed = verdict({DAEMON: ratio, POLLER: 1.0}, [Target(DAEMON, POLLER, CPU, at_most=True)])
     return missed or int(bool(fewer))
+
+
+def grouped(answers: Counter[str]) -> Counter[str]:
+    """By kind of device, and of the chip readers the slowest too."""
+    found: Counter[str] = Counter()
+    for device, count in answers.items():
+        found[GROUPS.get(device.partition("-")[0], "others")] += count
+    found["slowest reader"] = min(n for device, n in answers.items() if device.startswith("chips-"))
+    return found
 
 
 def floor() -> tuple[float, float]:
