@@ -15,6 +15,8 @@ from web.sources import Source
 
 CACHED: Final = 8
 """Encoded changes by where they begin. Streams that are up to date need one of them."""
+WITHHELD: Final = frozenset({"accounts"})
+"""Parts for this process alone: no browser gets a list of the names that can sign in."""
 Projected = Callable[[str, Any], Any]
 """Part and value to what is shown of it; None for nothing."""
 
@@ -45,7 +47,10 @@ class View:
         return found
 
     def _encoded(self, changes: Changes) -> bytes:
-        return msgspec.json.encode({"name": self.name, **changes})
+        parts = {name: part for name, part in changes["parts"].items() if name not in WITHHELD}
+        if not (parts or changes["log"] or changes["reloaded"]):
+            return b""
+        return msgspec.json.encode({"name": self.name, **changes, "parts": parts})
 
 
 class SignView(View):

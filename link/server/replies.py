@@ -44,6 +44,8 @@ class PasswordFits(Reply, frozen=True):
     ok: bool
     name: str
     role: str
+    change: int
+    """As the feed's part ``accounts`` tells it for this account."""
 
 
 class BackedUp(Reply, frozen=True):

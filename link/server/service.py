@@ -265,7 +265,8 @@ class LoopService:
         self._floor()
         signers = ((asked.name, asked.key),)
         (account,) = self._server.office.people(signers, asked.source)
-        return r.PasswordFits(ok=True, name=account.name, role=account.role)
+        change = self._server.office.chain.changed.get(account.name, 0)
+        return r.PasswordFits(ok=True, name=account.name, role=account.role, change=change)
 
     def _order(self, asked: ask.GiveOrder) -> r.Ordered:
         office, floor = self._server.office, self._floor()

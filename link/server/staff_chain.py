@@ -49,6 +49,8 @@ class StaffChain:
 
     def __init__(self) -> None:
         self.members: dict[str, Member] = {}
+        self.changed: dict[str, int] = {}
+        """The number of the last order that changed an account's role, key or use."""
         self.number, self.head = 0, ""
         self.unacknowledged = 0
         """The number of the last order that made accounts without proof; 0: none waits."""
@@ -85,7 +87,7 @@ class StaffChain:
         self._check_proofs(row, given, order)
         self._check_authority(given, order)
         if isinstance(order, orders.Recorded):
-            self.ordered(order)
+            self.ordered(order, number)
         elif isinstance(order, tuple(STEPS)):
             self._awards[row.id] = given
         elif (act := attended(row, given)) is not None:
@@ -135,16 +137,16 @@ class StaffChain:
 
     def founded(self, order: money.Found, number: int) -> None:
         for name, role, key in ((a.name, a.role, a.key) for a in order.accounts):
-            self.members[name] = Member(role, key)
+            self._change(name, Member(role, key), number)
         self.unacknowledged, self.why = number, order.why
 
-    def ordered(self, order: orders.Recorded) -> None:
+    def ordered(self, order: orders.Recorded, number: int) -> None:
         if isinstance(order, orders.AcknowledgeAccounts):
             self.unacknowledged, self.why = 0, ""
         if not isinstance(order, orders.AccountOrder):
             return
         if isinstance(order, orders.AddAccount):
-            self.members[order.name] = Member(order.role, order.key)
+            self._change(order.name, Member(order.role, order.key), number)
             return
         member = self.members[order.name]
         match order:
@@ -156,7 +158,11 @@ class StaffChain:
                 member = member._replace(disabled=True)
             case orders.EnableAccount():
                 member = member._replace(disabled=False)
-        self.members[order.name] = member
+        self._change(order.name, member, number)
+
+    def _change(self, name: str, member: Member, number: int) -> None:
+        if self.members.get(name) != member:
+            self.members[name], self.changed[name] = member, number
 
     # --- what else is stored ----------------------------------------------------------------------
 

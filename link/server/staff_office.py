@@ -147,7 +147,7 @@ class StaffOffice:
     ) -> None:
         for text in orders.for_the_record(order):
             floor.ledger.office(text, by, floor.now_ms, _sign_with(signers))
-        self.chain.ordered(order)
+        self.chain.ordered(order, floor.ledger.state.staff)
 
     def _worked_out(
         self, order: orders.OfficeOrder, stamp: Stamp

@@ -38,7 +38,7 @@ SUMS_MS: Final = 1_000
 """A plot needs no more."""
 LOADING_MS: Final = 20
 """Of a turn, for sums that are not loaded yet."""
-ALL: Final = ("server", *MONEY, "tables", "awards", "alarms", *SUMS)
+ALL: Final = ("server", *MONEY, "tables", "awards", "alarms", "accounts", *SUMS)
 
 
 class Teller:
@@ -97,6 +97,8 @@ class Teller:
             self._dirty["tables"] = None
         if group.steps:
             self._dirty["awards"] = None
+        if ordered:
+            self._dirty["accounts"] = None
         if group.alarms or ordered:
             self._dirty["alarms"] = None
             self._clear_alarms()
@@ -217,6 +219,7 @@ class Teller:
             "tables": lambda: self._known_tables(floor),
             "awards": lambda: self._awards(floor),
             "alarms": lambda: feed_parts.alarms(self.board),
+            "accounts": lambda: dict(self._server.office.chain.changed),
             "sums": lambda: self._loaded_sums().past(),
             "sums_now": lambda: self._loaded_sums().present(),
         }

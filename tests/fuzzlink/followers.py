@@ -143,6 +143,7 @@ def made_again(world: World) -> dict[str, Any]:
     chain, office.chain = office.chain, StaffChain().read(world.store.staff())
     teller = Teller(world.server, world.store, feed)
     teller.begin()
+    assert office.chain.changed == chain.changed, "changes of accounts are not those on record"
     office.chain = chain
     feed.is_fresh()  # somebody asks
     teller.refresh(world.clock.ticks_ms)

@@ -43,6 +43,19 @@ def test_a_snapshot_then_numbered_changes(floor: Floor) -> None:
     events.close()
 
 
+def test_no_browser_gets_the_names_of_accounts(floor: Floor) -> None:
+    """The web process follows them; the next change that is for browsers comes through."""
+    floor.link.update(accounts={"k.lee": 12})
+    events = floor.web.events("link")
+    found = events.changes()
+    assert "accounts" not in next(found)["parts"]
+    floor.link.update(accounts={"k.lee": 13})
+    floor.link.update(accounts={"k.lee": 14}, meters=[])
+    told = next(found)
+    assert (told["reloaded"], {*told["parts"]}) == (False, {"meters"})
+    events.close()
+
+
 def test_beats_tell_the_age_of_every_feed(floor: Floor) -> None:
     events = floor.web.events("link,table:mega")
     beat = next(data for kind, data in events if kind == "beat")

@@ -33,6 +33,7 @@ PARTS = {
     "tables",
     "awards",
     "alarms",
+    "accounts",
     "sums",
     "sums_now",
 }

@@ -51,7 +51,7 @@ def password(live: Live, name: str, word: str, **given: Any) -> dict[str, Any]:
 def test_a_password_is_only_checked(live: Live) -> None:
     last = live.ask("rows", kind="mark")["last_event"]
     fits = password(live, "k.lee", PASSWORD)
-    assert fits == {"ok": True, "name": "k.lee", "role": "supervisor"}
+    assert fits == {"ok": True, "name": "k.lee", "role": "supervisor", "change": 1}
     assert password(live, "k.lee", "wrong")["error"] == "E-ACT-001"
     assert password(live, "nobody", PASSWORD)["error"] == "E-ACT-001"
     assert live.ask("rows", kind="mark")["last_event"] == last
