@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from link.rows import Group
 from link.store.base import Store
-from link.store.errors import Conflict, Failed, Fenced, Rewound, StoreError, Unknown
+from link.store.errors import Conflict, Failed, Fenced, Rewound, StoreError, Unknown, Unsafe
 from record.kit.words import counted
 from record.link.messages import Receipt
 
@@ -29,6 +29,11 @@ class StepDown(Exception):
     def __init__(self, error: StoreError, *, unknown: bool = False) -> None:
         super().__init__(str(error))
         self.code, self.unknown = error.code, unknown
+
+
+LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
+"""Unsafe too: a database that lost its standby or was switched over may be right again in a minute;
+until then nothing is acknowledged."""
 
 
 class Leadership:

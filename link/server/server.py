@@ -22,7 +22,7 @@ from link.server.clock import Clock, SteadyClock
 from link.server.doors import Network
 from link.server.floor import NOT_TAKEN, Floor
 from link.server.gate import AlarmLimiter, Gate
-from link.server.leadership import Leadership, StepDown
+from link.server.leadership import LOSES_THE_LEAD, Leadership, StepDown
 from link.server.log import Log
 from link.server.publisher import Publisher
 from link.server.replies import Endpoints
@@ -31,16 +31,7 @@ from link.server.sessions import Peer
 from link.server.staff_office import StaffOffice
 from link.server.teller import Teller
 from link.store.base import Store
-from link.store.errors import (
-    Conflict,
-    Failed,
-    Fenced,
-    NotStorable,
-    Rewound,
-    StoreError,
-    Unknown,
-    Unsafe,
-)
+from link.store.errors import NotStorable, Rewound, StoreError
 from record.kit.notify import Notifier
 from record.kit.words import counted
 from record.link.codec import encode
@@ -50,9 +41,6 @@ IDLE_MS: Final = 250
 """The longest sleep: timers are looked at so often."""
 NOT_LEADING: Final = ServerRefused("E-LNK-020", "this server does not lead; try the next one")
 STANDBY_RELOAD_MS: Final = 30_000
-LOSES_THE_LEAD: Final = (StepDown, Failed, Unknown, Fenced, Conflict, Unsafe)
-"""Unsafe too: a database that lost its standby or was switched over may be right again in a minute;
-until then nothing is acknowledged."""
 CLOCK_SLACK_MS: Final = 2_000
 CLOCK_AGAIN_MS: Final = 3_600_000
 """A clock so far behind is an alarm, every hour."""
@@ -202,6 +190,7 @@ class Server:
         if not frames and not asked:
             raise error  # nobody's input: the ledger itself
         floor.restart(self._load(floor.now_ms))
+        self.teller.begin()
         if len(frames) == 1 and not asked:
             floor.quarantine(*frames[0], why)
             group = floor.ledger.group(floor.epoch)
@@ -226,8 +215,10 @@ class Server:
             self._conclude(self.floor, mono)
         else:
             self._service.committed()  # without a ledger there is nothing to commit
+        # Only here: what the feed is made from is committed, and nothing was added to it since.
+        self.teller.turn(mono, asked=self._service.follower_waits())
+        self._service.told()
         self._look_after(mono)
-        self.teller.turn(mono)
 
     def _or_step_down(self, act: Callable[[], None]) -> None:
         try:

@@ -102,7 +102,7 @@ class LoopService:
             case ask.Rows():
                 return self._rows(asked)
             case ask.Changes():
-                return self._changes()
+                return r.Reply()  # the thread that asks takes the changes from the feed itself
             case ask.WhoIs():
                 return self._account(asked)
             case ask.WrongPassword():
@@ -123,6 +123,19 @@ class LoopService:
         self._refuse_all(UNDONE, "the server could not do it; nothing changed")
 
     def committed(self) -> None:
+        """Everybody is answered but those who follow: the feed does not have it yet."""
+        after, self._after = self._after, []
+        for request, answer in after:
+            if isinstance(request.asked, ask.Changes):
+                self._after.append((request, answer))
+            else:
+                request.answer(answer)
+
+    def follower_waits(self) -> bool:
+        return any(isinstance(request.asked, ask.Changes) for request, _ in self._after)
+
+    def told(self) -> None:
+        """The feed has what was committed."""
         after, self._after = self._after, []
         for request, answer in after:
             request.answer(answer)
@@ -240,11 +253,6 @@ class LoopService:
 
     def _rows(self, asked: ask.Rows) -> r.Reply:
         return pages.rows(self._store, asked)
-
-    def _changes(self) -> r.Reply:
-        """The thread that asks takes the changes from the feed itself."""
-        self._server.teller.refresh(self._server.clock.mono_ms())
-        return r.Reply()
 
     # --- people -----------------------------------------------------------------------------------
 

@@ -58,8 +58,9 @@ class SumsWindow:
     def load(self, sums: Callable[[Span], list[SumRow]], until: Callable[[], bool]) -> None:
         """Span by span, at least one, as long as there is time."""
         while self._missing:
-            begins, span = self._missing.pop()
+            begins, span = self._missing[-1]
             self._held[begins] = {_key(row): _counts(row) for row in sums(span)}
+            self._missing.pop()  # only now: it is tried again if the store fails
             if until():
                 return
 

@@ -1,7 +1,11 @@
 """What the loop tells those who follow: which parts of the feed changed, and when they are made.
 
 After a committed group only the parts it touched are made again, at most ten times a second, and
-none while nobody follows. Whatever goes wrong here concerns the feed alone: tables are served.
+none while nobody follows. Parts are made in ``turn`` alone, when the ledger holds nothing that is
+not committed.
+
+What goes wrong here concerns the feed alone, and one part of it alone: tables are served. Only a
+store that this server may lead no longer is not the feed's to judge.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from link.server import feed_parts, feed_words
 from link.server.alarm_board import AlarmBoard, attended
 from link.server.feed import LinkFeed
 from link.server.floor import Floor
+from link.server.leadership import LOSES_THE_LEAD
 from link.server.sums_window import SumsWindow
 from link.store.base import Store
 from link.store.contract import INT64_MAX
@@ -57,7 +62,7 @@ class Teller:
     # --- what happened ----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """It leads, or does so no longer: everything again."""
+        """It leads, does so no longer, or went back to what is stored: everything again."""
         self._feed.restart()
         self._dirty, self._next_ms = dict.fromkeys(ALL), {}
         self.board = AlarmBoard()
@@ -168,50 +173,50 @@ class Teller:
         times = [self._next_ms.get(part, 0) for part in self._dirty]
         return max(min(times) - mono, 0) if times and self._feed.followed() else None
 
-    def turn(self, mono: int) -> None:
+    def turn(self, mono: int, *, asked: bool = False) -> None:
+        """After the commit. ``asked``: somebody begins to follow, and waits for all of it."""
         floor = self._server.floor
         if floor is not None and floor.sessions.moves != self._moves:
             self._moves = floor.sessions.moves
             self._dirty["tables"] = None
-        followed = self._feed.followed()
-        if followed and floor is not None and not self._sums.complete:
-            self._dirty.update(dict.fromkeys(SUMS))
-        if self._dirty and followed:
-            due = [part for part in self._dirty if mono >= self._next_ms.get(part, 0)]
-            if due:
-                self._tell(due, mono)
-
-    def refresh(self, mono: int) -> None:
-        """Somebody begins to follow."""
-        if not self._sums.ready:  # an hour may have ended meanwhile
-            self._dirty.update(dict.fromkeys(SUMS))
-        self._tell(list(self._dirty), mono)
-
-    def _tell(self, parts: list[str], mono: int) -> None:
-        for part in parts:
-            pace = PACE_MS
-            if part in ("tables", "sums_now"):
-                pace = max(PACE_MS, TABLE_MS * self._tables)
-            if part in SUMS and self._sums.complete:
-                pace = max(SUMS_MS, pace)
-            self._next_ms[part] = mono + pace
-        try:
-            made = self._made(parts)
-        except MemoryError:
-            raise
-        except Exception as error:
-            self._next_ms.update(dict.fromkeys(parts, mono + AGAIN_MS))
-            self._server.said(f"feed: {type(error).__name__}: {error}")
+        if not asked and not self._feed.followed():
             return
+        if not self._sums.complete or (asked and not self._sums.ready):  # an hour may have ended
+            self._dirty.update(dict.fromkeys(SUMS))
+        due = [part for part in self._dirty if asked or mono >= self._next_ms.get(part, 0)]
+        if due or asked:
+            self._tell(due, mono)
+
+    def _tell(self, parts: Iterable[str], mono: int) -> None:
+        makers, made = self._makers(), dict[str, Any]()
         for part in parts:
-            del self._dirty[part]
+            self._next_ms[part] = mono + self._pace_ms(part)
+            try:
+                if part in makers:
+                    made[part] = makers[part]()
+            except (MemoryError, *LOSES_THE_LEAD):
+                raise
+            except Exception as error:
+                self._next_ms[part] = mono + AGAIN_MS
+                self._server.said(f"feed: part {part}: {type(error).__name__}: {error}")
+            else:
+                del self._dirty[part]
         self._feed.set(made)
 
-    def _made(self, parts: list[str]) -> Mapping[str, Any]:
+    def _pace_ms(self, part: str) -> int:
+        pace = PACE_MS
+        if part in ("tables", "sums_now"):
+            pace = max(PACE_MS, TABLE_MS * self._tables)
+        if part in SUMS and self._sums.complete:
+            pace = max(SUMS_MS, pace)
+        return pace
+
+    def _makers(self) -> Mapping[str, Callable[[], Any]]:
+        """What a standby does not know it does not tell."""
         floor = self._server.floor
         if floor is None:
-            return {"server": self._server.standby_part()}
-        makers: dict[str, Callable[[], Any]] = {
+            return {"server": self._server.standby_part}
+        return {
             "server": self._server.standby_part,
             "meters": lambda: feed_parts.meters(floor.ledger),
             "pools": lambda: feed_parts.pools(floor.ledger),
@@ -223,7 +228,6 @@ class Teller:
             "sums": lambda: self._loaded_sums().past(),
             "sums_now": lambda: self._loaded_sums().present(),
         }
-        return {part: makers[part]() for part in parts}
 
     def _loaded_sums(self) -> SumsWindow:
         window, clock = self._sums, self._server.clock

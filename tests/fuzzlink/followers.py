@@ -34,11 +34,19 @@ class WatchedFeed(LinkFeed):
         """How often it began again."""
         self.noted: list[Any] = []
         self.longest = longest
+        self.durable: Callable[[], int] = lambda: 0
+        """The last event of the store."""
 
     def restart(self) -> None:
         super().restart()
         self.begun += 1
         self.noted = []
+
+    def set(self, parts: Mapping[str, Any]) -> None:
+        if "conservation" in parts:
+            event, durable = parts["conservation"]["event"], self.durable()
+            assert event <= durable, f"event {event} is told; only {durable} are committed"
+        super().set(parts)
 
     def note(self, entries: Iterable[Mapping[str, Any]]) -> None:
         told = list(entries)
@@ -146,7 +154,7 @@ def made_again(world: World) -> dict[str, Any]:
     assert office.chain.changed == chain.changed, "changes of accounts are not those on record"
     office.chain = chain
     feed.is_fresh()  # somebody asks
-    teller.refresh(world.clock.ticks_ms)
+    teller.turn(world.clock.ticks_ms, asked=True)
     teller.turn(world.clock.ticks_ms + QUIET_MS)  # the rest of the sums
     changes = feed.wait("", 0, 0)
     assert {*changes["parts"]} == {*ALL}

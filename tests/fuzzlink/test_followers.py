@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from link.ledger.ledger import Ledger
+from link.rows import Group
 from link.server import feed_parts, feed_words, teller
 from link.server.feed import LinkFeed
+from link.server.leadership import Leadership, StepDown
+from link.server.staff_office import StaffOffice
 from link.server.sums_window import SumsWindow
+from link.server.teller import ALL, MONEY, SUMS
+from link.store.errors import Broken, Failed, Fenced, StoreError, Unknown
 from record.kit.feed import Feed
-from tests.fuzzlink.followers import Follower, compare, read_all
+from tests.fuzzlink.followers import QUIET_MS, Follower, compare, read_all
 from tests.fuzzlink.history import places, play
 from tests.fuzzlink.steps import contributed, pools
-from tests.fuzzlink.world import START_MS, World
+from tests.fuzzlink.world import LEASE_MS, START_MS, World
 
 HOUR_MS = 3_600_000
 Patch = pytest.MonkeyPatch
@@ -62,6 +69,154 @@ def test_a_break_of_the_lead_is_told_and_nothing_is_lost(world: World) -> None:
     world.lose()
     plays(world)
     compare(world)
+
+
+# --- nothing that is not committed ----------------------------------------------------------------
+
+
+def stored(world: World) -> dict[tuple[str, str], int]:
+    meters = Ledger(world.pools, world.store.load()).meters()
+    return {(one.pool, one.level): one.cents for one in meters}
+
+
+def shown(meters: Any) -> dict[tuple[str, str], int]:
+    return {(one["pool"], one["level"]): one["cents"] for one in meters}
+
+
+def broken(_group: Any) -> None:
+    raise RuntimeError("planted")
+
+
+def failed(_group: Any) -> None:
+    raise Failed("here", "planted")
+
+
+def unknown(_group: Any) -> None:
+    raise StepDown(Unknown("here", "planted"), unknown=True)
+
+
+@pytest.mark.parametrize("spoil", [None, broken, failed, unknown])
+def test_the_first_who_follows_is_told_what_is_committed(
+    world: World, spoil: Callable[[Any], None] | None
+) -> None:
+    """He asks in the turn that takes wagers; with some of them the group never is committed."""
+    plays(world)
+    before = stored(world)
+    commit, leadership = world.server._leadership.commit, world.server._leadership
+    seen: list[Mapping[str, Any]] = []
+
+    def looked(group: Group) -> None:
+        seen.append(world.feed.wait("", 0, 0)["parts"])
+        if spoil is not None and group.sums:
+            spoil(group)
+        commit(group)
+
+    leadership.commit = looked  # type: ignore[method-assign]
+    for table in world.tables:
+        world.send(table, table.event(contributed(table, world.rng)))
+    asked = b'{"verb": "changes", "wait_ms": 0}'
+    first = world.control.answer(asked, os.geteuid())
+    for _ in range(4):
+        world.server.turn(0)
+        world.clock.go(100)
+    leadership.commit = commit  # type: ignore[method-assign]
+    assert seen[0] == {}, "told before it was committed"
+    assert ("error" in first) == (spoil is not None)
+    world.clock.go(LEASE_MS if spoil in (failed, unknown) else 1_000)
+    world.server.turn(0)
+    told = world.control.answer(asked, os.geteuid())["parts"]
+    assert (stored(world) == before) == (spoil is not None)
+    assert shown(told["meters"][1]) == stored(world)
+    assert told["conservation"][1]["event"] <= world.store.standing().last_event
+
+
+def test_what_the_server_says_to_itself_is_told_once_it_is_committed(world: World) -> None:
+    """An alarm about the clock is raised after the commit of its turn."""
+    plays(world)
+    follower = world.followers[0]
+    read_all(world, follower)
+    world.clock.wall_ms -= 3_600_000
+    plays(world, 3)  # the feed looks at each part that it is given
+    read_all(world, follower)
+    assert "E-LNK-043" in [one["code"] for one in follower.parts()["alarms"]]
+
+
+def test_what_is_recorded_when_an_input_is_undone_is_on_the_board(
+    world: World, monkeypatch: Patch
+) -> None:
+    plays(world)
+    follower = world.followers[0]
+    read_all(world, follower)
+    begin, commit = StaffOffice.begin, Leadership.commit
+
+    def finds(office: StaffOffice, ledger: Ledger, *given: Any) -> None:
+        begin(office, ledger, *given)
+        ledger.alarm("E-STO-014", "", "planted", world.clock.wall_ms)
+
+    def breaks(leadership: Leadership, group: Group) -> None:
+        if group.sums:
+            raise RuntimeError("planted")
+        commit(leadership, group)
+
+    monkeypatch.setattr(StaffOffice, "begin", finds)
+    monkeypatch.setattr(Leadership, "commit", breaks)
+    for table in world.tables[:2]:
+        world.send(table, table.event(contributed(table, world.rng)))
+    world.server.turn(0)
+    assert world.server.counts["undone"] == 1
+    world.clock.go(QUIET_MS)
+    world.server.turn(0)
+    follower.read(world)
+    assert "E-STO-014" in [one["code"] for one in follower.parts()["alarms"]]
+    assert shown(follower.parts()["meters"]) == stored(world)
+
+
+# --- one part that cannot be made -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", [part for part in ALL if part not in ("server", "accounts")])
+def test_a_part_that_cannot_be_made_keeps_no_other_back(
+    part: str, world: World, monkeypatch: Patch
+) -> None:
+    def fails(*_given: Any) -> Any:
+        raise Broken("here", "planted")
+
+    with monkeypatch.context() as patch:
+        if part in SUMS:
+            patch.setattr(SumsWindow, "past" if part == "sums" else "present", fails)
+        else:
+            patch.setattr(feed_parts, part, fails)
+        plays(world, 3)
+        asked = b'{"verb": "changes", "wait_ms": 0}'
+        told = world.control.answer(asked, os.geteuid())["parts"]
+        assert {*told} == {*ALL} - {part}
+        assert f"feed: part {part}: Broken" in world.log.getvalue()
+        for table in world.tables:
+            world.send(table, table.event(contributed(table, world.rng)))
+        for _ in range(20):
+            world.server.turn(0)
+            world.clock.go(100)
+        last = world.control.answer(asked, os.geteuid())["parts"]
+        assert all(last[one][0] > told[one][0] for one in {*MONEY, "sums_now"} - {part})
+        assert world.log.getvalue().count("planted") <= 4, "once a second"
+        world.clock.go(QUIET_MS)
+    world.server.turn(0)
+    assert {*world.control.answer(asked, os.geteuid())["parts"]} == {*ALL}
+
+
+@pytest.mark.parametrize("error", [Failed, Fenced])
+def test_a_store_that_it_may_lead_no_longer_ends_its_lead(
+    error: type[StoreError], world: World, monkeypatch: Patch
+) -> None:
+    def fails(*_given: Any, **_more: Any) -> Any:
+        raise error("here", "planted")
+
+    plays(world, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(world.store), "sums", fails)
+        told = world.control.answer(b'{"verb": "changes", "wait_ms": 0}', os.geteuid())
+    assert told["error"] == "E-LNK-020"
+    assert world.server.floor is None
 
 
 # --- planted --------------------------------------------------------------------------------------

@@ -175,6 +175,7 @@ class World:
         self.store = self.reopen()
         self.network, self.bridge = Queues(SECRET), TurningBridge()
         self.feed = WatchedFeed(lambda: self.clock.ticks_ms / 1_000, self.longest)
+        self.feed.durable = lambda: self.store.standing().last_event
         self.bridge.feed = self.feed
         link = compose(
             LinkConfig(server=ServerOptions(name="link-1", lease_ms=LEASE_MS), pools=self.pools),

@@ -169,6 +169,21 @@ def test_an_hour_that_is_over_moves_to_the_past() -> None:
     assert len(window.past()["hours"]) == MOST["hours"] - 1
 
 
+def test_a_span_that_the_store_could_not_give_is_asked_for_again() -> None:
+    def fails(_span: Span) -> list[SumRow]:
+        raise Broken("here", "planted")
+
+    window = SumsWindow(GamingDays.of("UTC", "06:00"))
+    noon = int(datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp()) * 1000
+    window.begin(noon)
+    with pytest.raises(Broken):
+        window.load(fails, lambda: False)
+    window.load(lambda span: [SumRow(span.from_ms, "", "", "T1", rounds=1)], lambda: False)
+    assert window.complete
+    assert [row[5] for row in window.present()["hour"]["rows"]] == [1]
+    assert len(window.past()["hours"]) == MOST["hours"] - 1
+
+
 def test_what_is_too_old_meanwhile_is_not_loaded() -> None:
     window = SumsWindow(GamingDays.of("UTC", "06:00"))
     noon = int(datetime(2026, 3, 10, 12, tzinfo=UTC).timestamp()) * 1000
