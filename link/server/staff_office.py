@@ -91,11 +91,14 @@ class StaffOffice:
             )
             floor.alarm("E-ACT-002", "", said)
 
-    def people(self, signers: Signers, source: Source) -> tuple[AccountRow, ...]:
-        """Who have just proved their passwords; is each key still the account's?"""
+    def people(
+        self, signers: Signers, source: Source, refused: str = "no order is taken"
+    ) -> tuple[AccountRow, ...]:
+        """Who have just proved their passwords; is each key still the account's? ``refused`` says
+        what they cannot do while the chain does not hold."""
         if self.chain.findings:
-            said = f"no order is taken: {self.chain.findings[0]}; run underfelt link check"
-            raise AccountRefused("E-ACT-013", said)
+            look = "look at the server's machine with underfelt link check"
+            raise AccountRefused("E-ACT-013", f"{refused}: {self.chain.findings[0]}; {look}")
         people = []
         for name, secret in signers:
             account = self.accounts.get(name)

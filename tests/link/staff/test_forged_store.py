@@ -16,7 +16,7 @@ from link.rows import Group
 from link.server import staff_orders as orders
 from link.server.staff_chain import StaffChain
 from link.store import open_store
-from tests.link.people import PASSWORD, account, request, signed_with
+from tests.link.people import PASSWORD, account, made, request, signed_with
 from tests.link.server.house import House, pool
 
 EVIL = SigningKey(b"\7" * 32)
@@ -125,7 +125,13 @@ def test_an_account_with_another_key_is_found_and_no_order_is_taken(
     assert found(house) == ["account k.lee: it is not what people ordered"]
     live = house.start(control=tmp_path / "c.sock")
     try:
-        assert live.order(Note("a", "b"), "m.ng")["error"] == "E-ACT-013"
+        refused = live.order(Note("a", "b"), "m.ng")
+        said = "account k.lee: it is not what people ordered; look at the server's machine with"
+        assert refused["error"] == "E-ACT-013"
+        assert refused["text"] == f"no order is taken: {said} underfelt link check"
+        refused = live.ask("password", name="m.ng", key=made(PASSWORD)[1], source=0)
+        assert refused["error"] == "E-ACT-013"
+        assert refused["text"] == f"nobody can sign in: {said} underfelt link check"
         assert "E-ACT-013" in live.ask("status")["standing"][0]
         assert "E-ACT-013" in [alarm["code"] for alarm in live.alarms()]
     finally:
