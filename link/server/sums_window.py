@@ -19,7 +19,7 @@ HOUR_MS: Final = 3_600_000
 MOST_ROWS: Final = 5_000
 """Of all hours, and of all days. Of a floor with more tables the oldest are left out."""
 COLUMNS: Final = (
-    "pool", "level", "table", "wagers", "wagered_cents", "rounds", "hands", "in_cents", "hits",
+    "pool", "level", "table", "wagers", "wagered_cents", "rounds", "hands", "in_units", "hits",
     "win_cents",
 )  # fmt: skip
 
@@ -144,7 +144,7 @@ class SumsWindow:
     def _told(self, begins: Begins) -> Any:
         kind, at_ms = begins
         rows = [
-            (*key, *found[:4], to_cents(found[4]), found[5], to_cents(found[6]))
+            (*key, *found[:4], str(found[4]), found[5], to_cents(found[6]))
             for key, found in sorted(self._held.get(begins, {}).items())[:MOST_ROWS]
             if any(found)
         ]

@@ -244,7 +244,7 @@ function reader({ columns }, hour) {
     const values = Object.values(wanted);
     return hour.rows
       .filter((row) => fields.every((field, n) => row[field] === values[n]))
-      .reduce((sum, row) => sum + row[at], 0);
+      .reduce((sum, row) => sum + +row[at], 0);
   };
 }
 
@@ -275,7 +275,7 @@ function drawPlots(moneyPlot, handsPlot, { sums, now, awards }) {
   const hours = Array.from({ length: HOURS }, (_, n) => first + n * HOUR_MS);
   const of = (ms, column) => reader(now, known.get(ms))(column);
   moneyPlot.bars({
-    values: hours.map((ms) => (of(ms, "in_cents") ?? 0) / 100),
+    values: hours.map((ms) => of(ms, "in_units") / 1e8),
     labels: hours.map((ms, n) => (n % 4 === 3 ? label(ms) : "")),
     marks: marksOf(awards ?? [], first),
     unit: "$",
@@ -549,10 +549,10 @@ function drawFacts(card, pool, closed, level) {
   if (!level) {
     return;
   }
-  const fresh = thisHour(link("sums_now"))("in_cents", { pool, level: level.level });
+  const fresh = thisHour(link("sums_now"))("in_units", { pool, level: level.level });
   const rows = [
     closed && ["CLOSED", ""],
-    [`+${money(fresh)}`, "this hour"],
+    [`+${money(fresh / 1e6)}`, "this hour"],
     [`gen ${level.generation}`, counted(level.hits, "hit")],
     [level.wagers.toLocaleString("en-US"), "wagers"],
     level.pending && ["PENDING", level.pending],

@@ -112,7 +112,7 @@ def test_a_wager_changes_what_it_changes_and_nothing_else(live: Live, house: Hou
     rows = [dict(zip(now["columns"], row, strict=True)) for row in now["hour"]["rows"]]
     by_table, by_level = sorted(rows, key=lambda row: str(row["level"]))
     assert (by_table["table"], by_table["wagers"], by_table["wagered_cents"]) == ("table-1", 1, 500)
-    assert (by_level["table"], by_level["in_cents"]) == ("", 5)
+    assert (by_level["table"], by_level["in_units"]) == ("", "5000000")
     assert now["day"]["rows"] == now["hour"]["rows"]
     assert reader.reloads == 1
 

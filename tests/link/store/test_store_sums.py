@@ -163,10 +163,25 @@ def test_an_hour_that_is_over_moves_to_the_past() -> None:
     window.add([SumRow(noon + 3_600_000, "", "", "T1", rounds=2)])  # its clock is a little ahead
     assert not window.roll(noon + 3_599_999)
     assert window.roll(noon + 3_600_000)
-    assert window.past()["hours"][-1]["rows"] == [("", "", "T1", 0, 0, 1, 0, 0, 0, 0)]
-    assert window.present()["hour"]["rows"] == [("", "", "T1", 0, 0, 2, 0, 0, 0, 0)]
-    assert window.present()["day"]["rows"] == [("", "", "T1", 0, 0, 3, 0, 0, 0, 0)]
+    assert window.past()["hours"][-1]["rows"] == [("", "", "T1", 0, 0, 1, 0, "0", 0, 0)]
+    assert window.present()["hour"]["rows"] == [("", "", "T1", 0, 0, 2, 0, "0", 0, 0)]
+    assert window.present()["day"]["rows"] == [("", "", "T1", 0, 0, 3, 0, "0", 0, 0)]
     assert len(window.past()["hours"]) == MOST["hours"] - 1
+
+
+def test_hours_add_up_to_their_gaming_day_to_the_unit() -> None:
+    """1.00 at 0.37 % in each of fourteen hours, and one of them back."""
+    window = SumsWindow(GamingDays.of("UTC", "06:00"))
+    six = int(datetime(2026, 3, 10, 6, tzinfo=UTC).timestamp()) * 1000
+    window.begin(six + 16 * 3_600_000)
+    window.load(lambda _span: [], lambda: False)
+    for hour, units in enumerate([370_000] * 14 + [-370_000]):
+        at_ms = six + hour * 3_600_000
+        window.add([SumRow(at_ms, "main", "grand", "", in_units=units)])
+    place = window.past()["columns"].index("in_units")
+    hours = [row[place] for hour in window.past()["hours"] for row in hour["rows"]]
+    assert hours == ["370000"] * 14 + ["-370000"]
+    assert [row[place] for row in window.present()["day"]["rows"]] == ["4810000"]
 
 
 def test_a_span_that_the_store_could_not_give_is_asked_for_again() -> None:
