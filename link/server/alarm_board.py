@@ -1,7 +1,8 @@
 """PURE: which alarms are open, and who has acknowledged them.
 
 Rows of alarms are a record and never change. Here they are what people attend to: rows of one code
-and one table are one alarm from the first until it clears. Acknowledged, it is silent: further rows
+and one table are one alarm from the first until it clears. Where there is no table, rows are one
+alarm if they are about the same account, user or address. Acknowledged, it is silent: further rows
 only count. When it has cleared it is armed again: the next row opens another one.
 
 An alarm whose cause the server can see clears when the cause is over. Of a moment (a refused
@@ -16,6 +17,7 @@ acknowledged before never hides it.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
@@ -29,11 +31,22 @@ from link.rows import AlarmRow, EventRow
 QUIET_MS: Final = 600_000
 OLD_MS: Final = 86_400_000
 MOST_OPEN: Final = 200
+MOST_ABOUT: Final = 20
+"""Of one code about accounts, users or addresses: who can choose addresses hides nothing else."""
+_ABOUT: Final = re.compile(r"(account [^ ]+|user [^ ]+ of this machine|address [^ ]+): ")
 
+Key = tuple[str, str, str]
+"""Code, table, and whom it is about where there is no table."""
 Stands = Callable[[str, str], bool | None]
 """Whether the cause of a code at a table stands; None: the server cannot see."""
 TableOf = Callable[[str], str]
 """The table of a journal; empty if it is not known."""
+
+
+def about(row: AlarmRow) -> str:
+    """Whom a row without a table is about: its text begins with that. Empty if nobody is named."""
+    found = None if row.table else _ABOUT.match(row.text)
+    return found[1] if found else ""
 
 
 class Acknowledged(NamedTuple):
@@ -74,6 +87,7 @@ class OpenAlarm(msgspec.Struct):
     """The id of the row that opened it: what people acknowledge."""
     code: str
     table: str
+    about: str
     text: str
     at_ms: int
     last_ms: int
@@ -96,7 +110,7 @@ def no_table(_journal: str) -> str:
 
 class AlarmBoard:
     def __init__(self) -> None:
-        self._open: dict[tuple[str, str], OpenAlarm] = {}
+        self._open: dict[Key, OpenAlarm] = {}
 
     def rebuild(
         self,
@@ -119,8 +133,8 @@ class AlarmBoard:
     def _again(self, act: Attended, table_of: TableOf, stands: Stands) -> None:
         self._pass(act.at_ms, stands)
         self.attend(act, table_of)
-        for (_, table), one in self._open.items():
-            if act.journal and table and table == table_of(act.journal):
+        for one in self._open.values():
+            if act.journal and one.table and one.table == table_of(act.journal):
                 one.loose = True
 
     def _pass(self, now_ms: int, stands: Stands) -> None:
@@ -128,7 +142,7 @@ class AlarmBoard:
         cause may be a later one."""
         for key, one in list(self._open.items()):
             if _is_over(one, now_ms, None):
-                if stands(*key):
+                if stands(one.code, one.table):
                     one.loose = True
                 else:
                     del self._open[key]
@@ -137,20 +151,32 @@ class AlarmBoard:
         if act.said is not None:
             self.acknowledge(act.alarm, act.said)
         if act.resumed and (of := table_of(act.journal)):
-            self._open = {key: one for key, one in self._open.items() if key[1] != of}
+            self._open = {key: one for key, one in self._open.items() if one.table != of}
 
     def raised(self, row: AlarmRow) -> bool:
         """True if people are to notice it: it is not acknowledged."""
-        key = (row.code, row.table)
+        key = (row.code, row.table, about(row))
         known = self._open.get(key)
         if known is None or known.loose:
-            if known is None and len(self._open) >= MOST_OPEN:
-                del self._open[min(self._open, key=lambda one: self._open[one].last_ms)]
-            self._open[key] = OpenAlarm(row.id, row.code, row.table, row.text, row.at_ms, row.at_ms)
+            if known is None:
+                self._make_room(*key)
+            self._open[key] = OpenAlarm(row.id, *key, row.text, row.at_ms, row.at_ms)
             return True
         known.text, known.last_ms = row.text, row.at_ms
         known.count += 1
         return known.acknowledged is None
+
+    def _make_room(self, code: str, _table: str, subject: str) -> None:
+        """For one more: what was acknowledged gives way first, then what was raised longest ago."""
+        alike = [key for key, one in self._open.items() if one.about and one.code == code]
+        if subject and len(alike) >= MOST_ABOUT:
+            del self._open[min(alike, key=self._gives_way)]
+        elif len(self._open) >= MOST_OPEN:
+            del self._open[min(self._open, key=self._gives_way)]
+
+    def _gives_way(self, key: Key) -> tuple[bool, int]:
+        one = self._open[key]
+        return one.acknowledged is None, one.last_ms
 
     def find(self, alarm: int) -> OpenAlarm | None:
         return next((one for one in self._open.values() if one.alarm == alarm), None)
@@ -164,7 +190,11 @@ class AlarmBoard:
 
     def refresh(self, now_ms: int, stands: Stands = nothing_seen) -> bool:
         """Clear what is over; True if anything was."""
-        over = [key for key, one in self._open.items() if _is_over(one, now_ms, stands(*key))]
+        over = [
+            key
+            for key, one in self._open.items()
+            if _is_over(one, now_ms, stands(one.code, one.table))
+        ]
         for key in over:
             del self._open[key]
         return bool(over)

@@ -152,6 +152,7 @@ def alarms(board: AlarmBoard) -> Part:
             "alarm": one.alarm,
             "code": one.code,
             "table": one.table,
+            "about": one.about,
             "text": one.text,
             "at_ms": one.at_ms,
             "last_ms": one.last_ms,

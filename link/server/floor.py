@@ -290,9 +290,11 @@ class Floor:
         self.sessions.close(peer)
         self._refuse(peer, "E-LNK-019", "the key of this connection is not valid any more", n)
 
-    def alarm(self, code: str, table: str, text: str) -> None:
-        """Recorded at once; the same code again at most once a second, with a count."""
-        told = self._alarms.raised(code, text, self.mono_ms)
+    def alarm(self, code: str, table: str, text: str, about: str = "") -> None:
+        """Recorded at once; the same code about the same table again at most once a second, with a
+        count. ``about``: the account, the user or the address, where it is no table."""
+        text = f"{about}: {text}" if about else text
+        told = self._alarms.raised((code, table, about), text, self.mono_ms)
         if told is not None:
             self.ledger.alarm(code, table, printable(told)[:MOST_TEXT], self.now_ms)
 
@@ -307,8 +309,8 @@ class Floor:
         due = self.ledger.due_ms()
         if due is not None and due <= self.now_ms:
             self._reply(self.ledger.tick(self.now_ms))
-        for code, text in self._alarms.due(self.mono_ms):
-            self.ledger.alarm(code, "", text[:MOST_TEXT], self.now_ms)
+        for (code, table, _), text in self._alarms.due(self.mono_ms):
+            self.ledger.alarm(code, table, printable(text)[:MOST_TEXT], self.now_ms)
 
     def expire(self) -> None:
         """A table silent for three intervals is no longer connected."""

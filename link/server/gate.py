@@ -105,18 +105,22 @@ class Gate:
         return f"key {fingerprint(key)} of {known.table}, {state}"
 
 
+Kind = tuple[str, ...]
+
+
 class AlarmLimiter:
     """How often one kind of trouble is reported: at once, then at most once a period with a count.
 
-    Pure; the time is passed in. Kinds are few and literal, so memory is bounded.
+    Pure; the time is passed in. A kind is a code, and the table or the subject that it is about. A
+    kind is forgotten after its period, so memory is bounded by what is reported in one.
     """
 
     def __init__(self, period_ms: int) -> None:
         self._period_ms = period_ms
-        self._next_ms: dict[str, int] = {}
-        self._held: dict[str, tuple[int, str]] = {}
+        self._next_ms: dict[Kind, int] = {}
+        self._held: dict[Kind, tuple[int, str]] = {}
 
-    def raised(self, kind: str, text: str, now_ms: int) -> str | None:
+    def raised(self, kind: Kind, text: str, now_ms: int) -> str | None:
         """What to tell now, or None if it waits for ``due``."""
         if now_ms >= self._next_ms.get(kind, 0):
             self._next_ms[kind] = now_ms + self._period_ms
@@ -125,7 +129,7 @@ class AlarmLimiter:
         self._held[kind] = (count + 1, text)
         return None
 
-    def due(self, now_ms: int) -> list[tuple[str, str]]:
+    def due(self, now_ms: int) -> list[tuple[Kind, str]]:
         """(kind, text) of what waited long enough."""
         told = []
         for kind, (count, text) in list(self._held.items()):
@@ -133,4 +137,5 @@ class AlarmLimiter:
                 del self._held[kind]
                 self._next_ms[kind] = now_ms + self._period_ms
                 told.append((kind, f"{text}; {count} of this kind since the last report"))
+        self._next_ms = {kind: at for kind, at in self._next_ms.items() if now_ms < at}
         return told

@@ -278,16 +278,17 @@ class Server:
         answer, denied = self.gate.answer(request)
         self.counts["denied" if denied else "admitted"] += 1
         if denied is not None:
-            told = self._denied.raised("", f"{denied.address}: {denied.why}", mono)
+            said = f"address {denied.address}: handshake refused: {denied.why}"
+            told = self._denied.raised((), said, mono)
             if told is not None:
                 self._alarm_denied(told)
         return answer
 
     def _alarm_denied(self, text: str) -> None:
         if self.floor is not None:
-            self.floor.alarm("E-LNK-042", "", f"handshake refused: {text}")
+            self.floor.alarm("E-LNK-042", "", text)
         else:
-            self._log.warning(f"handshake refused: {text}", fault_code="E-LNK-042")
+            self._log.warning(text, fault_code="E-LNK-042")
 
     # --- leading ----------------------------------------------------------------------------------
 

@@ -79,17 +79,15 @@ class StaffOffice:
         account = self.accounts.get(name)
         many = self._sources.failed(source, name if account else "", floor.mono_ms)
         if accounts.is_alarming(many):
-            said = f"{many} wrong passwords from {_place(source)}, last for {name!r}"
-            floor.alarm("E-ACT-002", "", said)
+            said = f"{many} wrong passwords, last for {name!r}"
+            floor.alarm("E-ACT-002", "", said, _place(source))
         if account is None:
             return
         changed = accounts.after_failure(account, floor.now_ms)
         self._put(changed)
         if accounts.is_alarming(changed.failures):
-            said = (
-                f"{changed.failures} wrong passwords for account {name}, last from {_place(source)}"
-            )
-            floor.alarm("E-ACT-002", "", said)
+            said = f"{changed.failures} wrong passwords, last from {_place(source)}"
+            floor.alarm("E-ACT-002", "", said, f"account {name}")
 
     def people(
         self, signers: Signers, source: Source, refused: str = "no order is taken"

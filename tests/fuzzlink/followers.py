@@ -125,9 +125,9 @@ def _same(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
             assert found[part] == value, _difference(part, found[part], value)
     # A restart may not know that an alarm is over, and then it is louder, but it forgets none and
     # does not take one for acknowledged that nobody acknowledged.
-    again = {(one["code"], one["table"]): one for one in wanted["alarms"]}
+    again = {(one["code"], one["table"], one["about"]): one for one in wanted["alarms"]}
     for one in found["alarms"]:
-        other = again.get((one["code"], one["table"]))
+        other = again.get((one["code"], one["table"], one["about"]))
         assert other is not None, f"{one} is not open after a restart"
         known = (None, one["acknowledged"]) if one["table"] else (one["acknowledged"],)
         assert other["acknowledged"] in known, f"{one} is {other} after a restart"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from link.rows import AlarmRow
 from link.server.alarm_board import (
+    MOST_ABOUT,
     MOST_OPEN,
     OLD_MS,
     QUIET_MS,
     Acknowledged,
     AlarmBoard,
     Attended,
+    about,
     no_table,
 )
 
@@ -65,8 +68,56 @@ def test_it_is_bounded() -> None:
     assert board.shown()[0].alarm == MOST_OPEN + 9
 
 
+# --- about accounts, users and addresses ---------------------------------------------------------
+
+
+def wrong(number: int, at_ms: int, subject: str, code: str = "E-ACT-002") -> AlarmRow:
+    return AlarmRow(number, code, "", f"{subject}: 5 wrong passwords", at_ms, number)
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("account k.lee", "account k.lee: 5 wrong passwords, last from user 0 of this machine"),
+        ("user 1000 of this machine", "user 1000 of this machine: 5 wrong passwords"),
+        ("address fe80::1", "address fe80::1: handshake refused: no key"),
+        ("", "5 wrong passwords for account k.lee, last from user 0 of this machine"),
+        ("", "the clock is 60 s behind the last record: set it right"),
+    ],
+)
+def test_a_text_begins_with_whom_it_is_about(subject: str, text: str) -> None:
+    assert about(AlarmRow(1, "E-ACT-002", "", text, 0, 1)) == subject
+    assert not about(AlarmRow(1, "E-ACT-002", "table-1", text, 0, 1))
+
+
+def test_who_acknowledged_one_account_has_not_acknowledged_another() -> None:
+    board = AlarmBoard()
+    assert board.raised(wrong(1, 0, "account bob"))
+    board.acknowledge(1, Acknowledged("k.lee", "forgot it", 10))
+    assert board.raised(wrong(2, 20, "account alice"))
+    assert not board.raised(wrong(3, 30, "account bob"))
+    assert [(one.about, one.count, bool(one.acknowledged)) for one in board.shown()] == [
+        ("account alice", 1, False),
+        ("account bob", 2, True),
+    ]
+
+
+def test_many_addresses_push_out_only_their_like() -> None:
+    board = AlarmBoard()
+    board.raised(row(1, 0, "E-LNK-017", "table-1"))
+    board.raised(wrong(2, 1, "account bob"))
+    board.raised(row(3, 2))  # of the same code as the addresses, and about nobody
+    for number in range(4, 4 + MOST_OPEN):
+        assert board.raised(wrong(number, number, f"address 10.0.0.{number}", "E-LNK-042"))
+        board.acknowledge(5, Acknowledged("k.lee", "known", 10))
+        oldest = board.find(4)
+        assert (oldest is None) == (number > 4 + MOST_ABOUT), "acknowledged ones give way first"
+    assert len([one for one in board.shown() if one.about]) == 1 + MOST_ABOUT
+    assert {1, 2, 3} <= {one.alarm for one in board.shown()}
+
+
 Act = tuple[int, str]
-ACTS = st.lists(st.tuples(st.integers(0, 3 * QUIET_MS), st.sampled_from("abAB")), max_size=30)
+ACTS = st.lists(st.tuples(st.integers(0, 3 * QUIET_MS), st.sampled_from("abcdABCD")), max_size=30)
 
 
 def acknowledged(event: int, at_ms: int, alarm: int) -> Attended:
@@ -75,19 +126,22 @@ def acknowledged(event: int, at_ms: int, alarm: int) -> Attended:
 
 @given(ACTS)
 def test_after_a_restart_the_board_is_as_it_was(acts: list[Act]) -> None:
-    """Small letters raise, capital ones acknowledge what is open of that kind."""
+    """Small letters raise, capital ones acknowledge what is open of that kind. Two of them are one
+    code about two accounts."""
+    codes = {"a": "a", "b": "b", "c": "E", "d": "E"}
     board, rows, said, now = AlarmBoard(), list[AlarmRow](), list[Attended](), 0
     for event, (pause, kind) in enumerate(acts):
         now += pause
         board.refresh(now)
         if kind.islower():
-            made = AlarmRow(len(rows) + 1, kind, "", "text", now, event)
-            silent = any(one.code == kind and one.acknowledged for one in board.shown())
+            made = AlarmRow(len(rows) + 1, codes[kind], "", f"account {kind}: text", now, event)
+            subject = f"account {kind}"
+            silent = any(one.about == subject and one.acknowledged for one in board.shown())
             assert board.raised(made) is not silent
             rows.append(made)
             continue
         for one in board.shown():
-            if one.code == kind.lower() and one.acknowledged is None:
+            if one.about == f"account {kind.lower()}" and one.acknowledged is None:
                 said.append(acknowledged(event, now, one.alarm))
                 board.attend(said[-1], no_table)
     again = AlarmBoard().rebuild(rows, said)

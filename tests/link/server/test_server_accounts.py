@@ -84,7 +84,32 @@ def test_wrong_passwords_slow_an_attacker_down_and_shut_nobody_out(
     for person in (M_NG, K_LEE, A_KIM):
         assert code_of(live, NOTE, person, source=1) == "ok"
     alarms = [alarm["text"] for alarm in live.alarms() if alarm["code"] == "E-ACT-002"]
-    assert any("from user 666 of this machine" in text for text in alarms)
+    assert any(text.startswith("user 666 of this machine: 5 wrong") for text in alarms)
+
+
+def test_an_alarm_about_one_account_hides_none_about_another(live: Live) -> None:
+    """Also within the same second."""
+    for name in ("k.lee", "m.ng"):
+        for source in range(20, 25):
+            wrong = {"name": name, "source": source + (5 if name == "m.ng" else 0)}
+            assert live.ask("failed", **wrong) == {}
+    board = live.server.teller.board
+    live.until(lambda: len([one for one in board.shown() if one.code == "E-ACT-002"]) == 2)
+    assert {one.about for one in board.shown() if one.code == "E-ACT-002"} == {
+        "account k.lee",
+        "account m.ng",
+    }
+
+
+def test_an_alarm_that_waits_for_its_second_keeps_its_table(live: Live) -> None:
+    """What one table does within the second of another is about that other table."""
+    floor = live.server.floor
+    assert floor is not None
+    for table in ("table-1", "table-2", "table-2"):
+        floor.alarm("E-LNK-012", table, f"planted at {table}")
+    live.until(lambda: len([a for a in live.alarms() if a["code"] == "E-LNK-012"]) == 3)
+    found = [(a["table"], a["text"][:18]) for a in live.alarms() if a["code"] == "E-LNK-012"]
+    assert found == [(name, f"planted at {name}") for name in ("table-1", "table-2", "table-2")]
 
 
 def test_no_password_is_tried_while_an_account_waits(live: Live) -> None:

@@ -96,14 +96,16 @@ def test_a_key_ends_at_its_time_and_is_told_once() -> None:
 
 def test_an_alarm_is_told_at_once_and_then_once_a_period_with_a_count() -> None:
     alarms = AlarmLimiter(1_000)
-    assert alarms.raised("x", "first", 0) == "first"
-    assert alarms.raised("x", "second", 1) is None
-    assert alarms.raised("y", "another", 1) == "another"
-    assert alarms.raised("x", "third", 999) is None
+    assert alarms.raised(("x",), "first", 0) == "first"
+    assert alarms.raised(("x",), "second", 1) is None
+    assert alarms.raised(("y",), "another", 1) == "another"
+    assert alarms.raised(("x",), "third", 999) is None
     assert alarms.due(999) == []
-    assert alarms.due(1_000) == [("x", "third; 2 of this kind since the last report")]
+    assert alarms.due(1_000) == [(("x",), "third; 2 of this kind since the last report")]
     assert alarms.due(9_000) == []
-    assert alarms.raised("x", "fourth", 9_000) == "fourth"
+    assert alarms.raised(("x",), "fourth", 9_000) == "fourth"
+    assert alarms.due(10_000) == []
+    assert not alarms._next_ms, "kinds are forgotten"
 
 
 # --- leading -------------------------------------------------------------------------------------
