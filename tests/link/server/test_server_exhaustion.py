@@ -218,6 +218,8 @@ def test_a_verb_that_finds_no_memory_is_answered_and_the_next_one_served(
     if name == "backup":
         place = live.server.store
         target, key = place.__dict__, "backup"
+    elif name == "changes":  # answered from what the feed is given after the commit
+        target, key = live.server.teller.__dict__, "_tell"
     else:
         target, key = service.__dict__, f"_{name}"
 
