@@ -11,15 +11,16 @@ from starlette.responses import Response
 
 from record.kit.exits import TROUBLE
 from web import messages as m
-from web.asking import ORDER_S, SIGN_INS_AT_ONCE, SIGN_INS_WAITING, Control, Hands
+from web.asking import ORDER_S, Control, Hands
 from web.config import WebConfig
 from web.evidence import evidence_pack
 from web.operations import Call, Param
+from web.places import Full, source_of
 from web.problems import BUSY, NO_SESSION, NO_SOURCE, NOT_HERE, Problem
 from web.runner import Done, Runner, failed
 from web.sessions import COOKIE, Login, Sessions, cookie_header
 from web.sources import Broken, Source, read_answer
-from web.streams import Full, Streams, read_positions
+from web.streams import Streams, read_positions
 from web.texts import clause_text, code_text
 from web.views import SignView, View
 
@@ -55,8 +56,10 @@ class Api:
     ) -> None:
         self._config, self._sources, self._streams = config, sources, streams
         self._sessions, self._runner = sessions, runner
-        self._control = Control(config.control)
-        self._sign_ins = Control(config.control, SIGN_INS_AT_ONCE, SIGN_INS_WAITING)
+        self._questions = Control(config.control)
+        self._orders = Control(config.control)
+        self._sign_ins = Control(config.control)
+        """Anyone can try to sign in."""
         self._hands = {t.name: Hands(t.simulator) for t in config.tables if t.simulator}
         self._views = {name: View(name, source) for name, source in sources.items()}
         self._signs: dict[str, SignView] = {}
@@ -93,7 +96,8 @@ class Api:
         """Judged by the link server, which also slows down guessing."""
         login: m.Login = call.body
         request = {"verb": "password", "name": login.name, "password": login.password}
-        answer = await self._sign_ins.ask({**request, "source": call.address}, ORDER_S)
+        request["source"] = call.address
+        answer = await self._sign_ins.ask(request, source_of(call.address), ORDER_S)
         if (old := call.request.cookies.get(COOKIE)) is not None:
             self._sessions.end(old)
         made = self._sessions.begin(login.name, str(answer.get("role", "")))
@@ -123,11 +127,12 @@ class Api:
             raise Problem(400, "E-WEB-003", f"feeds: expected up to {MOST_FEEDS} different names")
         views = [self._view(name) for name in names]
         session = call.session
-        if not all(view.public for view in views) and self._config.login and session is None:
+        guest = self._config.login and session is None
+        if guest and not all(view.public for view in views):
             raise Problem(401, NO_SESSION, "sign in first")
         given = call.request.headers.get("last-event-id") or call.values.get("after", "")
         try:
-            stream = self._streams.make(views, read_positions(given), call.address)
+            stream = self._streams.make(views, read_positions(given), call.key, public=guest)
         except Full:
             raise Problem(503, BUSY, "too many pages are open", {"Retry-After": "5"}) from None
         if session is not None:
@@ -209,7 +214,7 @@ class Api:
         for name in ("after", "from_ms", "to_ms"):
             if name in call.values:
                 request[name] = call.number(name)
-        answer = await self._control.ask(request)
+        answer = await self._questions.ask(request, call.key)
         return m.Audit(answer.get("rows", []), answer.get("next", 0))
 
     async def clause(self, call: Call) -> m.Clause:
@@ -237,7 +242,8 @@ class Api:
 
     async def award(self, call: Call) -> m.Award:
         name = award_of(call)
-        done = await self._runner.run("jackpot", "show", "--json", "--socket", self._socket(), name)
+        arguments = ["jackpot", "show", "--json", "--socket", self._socket(), name]
+        done = await self._runner.run(call.key, *arguments)
         if done.code == os.EX_DATAERR and not done.output:
             raise Problem(404, "E-POOL-021", done.said)
         return m.Award(_sound(done), _one(done))
@@ -247,8 +253,8 @@ class Api:
         found = self._sources["link"].part("awards") if "link" in self._sources else []
         rows = [row for row in found or [] if isinstance(row, dict)]
         at = next((row.get("table") for row in rows if row.get("award") == award_of(call)), None)
-        journal = tables.get(str(at))
-        return await evidence_pack(self._runner, self._socket(), award_of(call), journal)
+        journal, socket = tables.get(str(at)), self._socket()
+        return await evidence_pack(self._runner, call.key, socket, award_of(call), journal)
 
     async def report(self, call: Call) -> m.Report:
         values = call.values
@@ -260,13 +266,14 @@ class Api:
             if values["kind"] != "pool":
                 raise Problem(400, "E-WEB-003", "pool: only with the report pool")
             arguments.append(values["pool"])
-        done = await self._runner.run(*arguments)
+        done = await self._runner.run(call.key, *arguments)
         return m.Report(_sound(done), _one(done))
 
     async def rounds(self, call: Call) -> m.Rounds:
         journal = self._journal(call)
         most = str(call.number("most", 100))
-        done = await self._runner.run("journal", "rounds", journal, "-n", most, "--json")
+        arguments = ["journal", "rounds", journal, "-n", most, "--json"]
+        done = await self._runner.run(call.key, *arguments)
         if done.code != os.EX_OK:
             raise failed(done)
         return m.Rounds(_one(done).get("rounds", []))
@@ -275,7 +282,7 @@ class Api:
         arguments = ["replay", call.values["round"], "--json", "--journal", self._journal(call)]
         if "seat" in call.values:
             arguments += ["--seat", call.values["seat"]]
-        done = await self._runner.run(*arguments)
+        done = await self._runner.run(call.key, *arguments)
         return m.Moments(_sound(done), _lines(done))
 
     # --- orders -----------------------------------------------------------------------------------
@@ -299,7 +306,7 @@ class Api:
     ) -> m.Done:
         people = [list(person) for person in by]
         request = {"verb": "order", "by": people, "order": order, "source": call.address}
-        return m.Done(True, await self._control.ask(request, ORDER_S))
+        return m.Done(True, await self._orders.ask(request, call.key, ORDER_S))
 
     # --- a simulated table ------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from web.api import Api
 from web.config import WebConfig
+from web.connections import MAY_LOOK
 from web.guard import Guard
 from web.openapi import document
 from web.operations import Call, Operation
@@ -97,7 +98,10 @@ class App:
 
     def _session(self, request: Request, *, use: bool) -> Login | None:
         cookie = request.cookies.get(COOKIE)
-        return None if cookie is None else self.sessions.find(cookie, use=use)
+        found = None if cookie is None else self.sessions.find(cookie, use=use)
+        if found is not None or not self._config.login:
+            request.scope["state"].get(MAY_LOOK, bool)()
+        return found
 
     def _address(self, request: Request) -> str:
         """The browser's. Only a proxy of ours on this machine is believed about it."""

@@ -1,7 +1,7 @@
 """Single requests to other processes: the control socket of the link server, a simulator.
 
 Few at a time: the control socket has room for eight connections, and people at the machine need
-some of them.
+some of them. Each kind of request has places of its own, and nobody has more than a share of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from record.kit.lines import line_of
+from web.places import Full, Places, Queue
 from web.problems import BUSY, NO_SOURCE, Problem, refused
 from web.sources import Broken, address_in, read_answer
 
@@ -22,11 +23,13 @@ LONGEST: Final = 8 << 20
 QUESTION_S: Final = 20.0
 ORDER_S: Final = 60.0
 """Passwords are checked one at a time, slowly."""
-AT_ONCE: Final = 2
+AT_ONCE: Final = 1
+"""Of each kind. The link server checks one password at a time, too."""
 WAITING: Final = 16
-SIGN_INS_AT_ONCE: Final = 1
-SIGN_INS_WAITING: Final = 4
-"""Anyone can try to sign in: places of their own, so that orders always have theirs."""
+WAITING_EACH: Final = 4
+"""Of one person; of one address where nobody has signed in yet."""
+NOT_SENT: Final = "the link server does not answer; nothing was sent, try again"
+MAYBE_DONE: Final = "the link server does not answer; what was asked may have been done"
 STEP_S: Final = 180.0
 STEPS: Final = 8
 
@@ -34,39 +37,35 @@ STEPS: Final = 8
 class Control:
     """The control socket; ``None`` where this machine has no link server."""
 
-    def __init__(self, path: Path | None, at_once: int = AT_ONCE, waiting: int = WAITING) -> None:
-        self._path, self._most = path, waiting
-        self._free = asyncio.Semaphore(at_once)
-        self._waiting = 0
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._queue = Queue(AT_ONCE, Places(WAITING, WAITING_EACH))
 
-    async def ask(self, request: Mapping[str, Any], limit_s: float = QUESTION_S) -> dict[str, Any]:
-        """Its answer; ``Problem`` if it refuses or does not answer."""
+    async def ask(
+        self, request: Mapping[str, Any], key: str, limit_s: float = QUESTION_S
+    ) -> dict[str, Any]:
+        """Its answer; ``Problem`` if it refuses or does not answer. ``key``: who asks."""
         if self._path is None:
             raise Problem(404, NO_SOURCE, "no link server is configured here")
-        if self._waiting >= self._most:
-            raise Problem(503, BUSY, "too many requests wait; try again", {"Retry-After": "2"})
-        self._waiting += 1
+        said = NOT_SENT
         try:
-            async with asyncio.timeout(limit_s), self._free:
-                answer = await self._answer(line_of(request))
+            async with asyncio.timeout(limit_s), self._queue.turn(key):
+                reader, writer = await asyncio.open_unix_connection(self._path, limit=LONGEST)
+                try:
+                    said = MAYBE_DONE
+                    writer.write(line_of(request))
+                    await writer.drain()
+                    answer = read_answer(await reader.readline(), dict[str, Any])
+                finally:
+                    writer.close()
+        except Full:
+            why = "too many requests wait; try again"
+            raise Problem(503, BUSY, why, {"Retry-After": "2"}) from None
         except (OSError, TimeoutError, ValueError, Broken):  # ValueError: an endless line
-            said = "the link server does not answer; what was asked may have been done"
             raise Problem(503, NO_SOURCE, said, {"Retry-After": "2"}) from None
-        finally:
-            self._waiting -= 1
         if "error" in answer:
             raise refused(answer)
         return answer
-
-    async def _answer(self, line: bytes) -> dict[str, Any]:
-        assert self._path is not None
-        reader, writer = await asyncio.open_unix_connection(self._path, limit=LONGEST)
-        try:
-            writer.write(line)
-            await writer.drain()
-            return read_answer(await reader.readline(), dict[str, Any])
-        finally:
-            writer.close()
 
 
 class Hands:

@@ -3,7 +3,7 @@
 Anyone on the network can open connections and send nothing, or a byte now and then. A connection
 has a deadline for its whole request, from the moment it is accepted: the TLS handshake, the head
 and the body. When all places are taken, the connection that has waited longest for the end of its
-request makes room for a new one.
+request makes room for a new one; if none waits, one whose request is not of a person who may look.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+MAY_LOOK: Final = "may look"
+"""In the state of a request: what to call if somebody who may look has sent it."""
 PAUSE_S: Final = 0.1
 """After a connection could not be accepted: no descriptor is free."""
 Protocols = Callable[["Connections", socket.socket], asyncio.Protocol]
@@ -27,6 +29,8 @@ class Connections:
     def __init__(self, most: int, request_s: float, taking_s: float) -> None:
         self._most, self._request_s, self._taking_s = most, request_s, taking_s
         self._open: set[socket.socket] = set()
+        self._guests: dict[socket.socket, None] = {}
+        """Their request is not of somebody who may look; the oldest first."""
         self._waiting: dict[socket.socket, asyncio.TimerHandle] = {}
         """Their request is not whole yet, or they have not begun one; the oldest first."""
 
@@ -65,9 +69,10 @@ class Connections:
 
     def _take(self, made: socket.socket) -> bool:
         if len(self._open) >= self._most:
-            if not self._waiting:
+            leaves = next(iter(self._waiting), None) or next(iter(self._guests), None)
+            if leaves is None:
                 return False
-            self._end(next(iter(self._waiting)))
+            self._end(leaves)
         with suppress(OSError):
             # A peer that takes no bytes of an answer is left too.
             made.setsockopt(
@@ -79,17 +84,24 @@ class Connections:
 
     def waits(self, one: socket.socket) -> None:
         """For its next request, or the rest of one. More bytes do not move the deadline."""
+        self._guests.pop(one, None)
         if one in self._open and one not in self._waiting:
             loop = asyncio.get_running_loop()
             self._waiting[one] = loop.call_later(self._request_s, self._end, one)
 
     def asked(self, one: socket.socket) -> None:
-        """Its request is whole."""
+        """Its request is whole; nobody knows yet whose it is."""
         if (timer := self._waiting.pop(one, None)) is not None:
             timer.cancel()
+            self._guests[one] = None
+
+    def may_look(self, one: socket.socket) -> None:
+        """Its request is of somebody who may look."""
+        self._guests.pop(one, None)
 
     def closed(self, one: socket.socket) -> None:
         self.asked(one)
+        self._guests.pop(one, None)
         self._open.discard(one)
 
     def _end(self, one: socket.socket) -> None:
@@ -109,6 +121,7 @@ class Protocol(H11Protocol):
         self._look()
 
     def on_response_complete(self) -> None:
+        self._connections.waits(self._made)  # the next request may be there already
         super().on_response_complete()
         self._look()
 

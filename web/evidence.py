@@ -20,7 +20,9 @@ MOST_BYTES: Final = 256 << 20
 KIND: Final = "application/zip"
 
 
-async def evidence_pack(runner: Runner, socket: str, award: str, journal: Path | None) -> Response:
+async def evidence_pack(
+    runner: Runner, key: str, socket: str, award: str, journal: Path | None
+) -> Response:
     """Made in a folder of its own, which is removed when the browser has it."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, "", "underfelt-web-"))
     name = "evidence-" + award.replace("/", "-")
@@ -28,7 +30,7 @@ async def evidence_pack(runner: Runner, socket: str, award: str, journal: Path |
     if journal is not None:
         arguments += ["--journal", str(journal)]
     try:
-        done = await runner.run(*arguments, "--json")
+        done = await runner.run(key, *arguments, "--json")
         packed = await asyncio.to_thread(_packed, folder, name, done)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

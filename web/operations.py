@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from record.kit.outside import NotStrict, read_json
 from record.shape import why
+from web.places import source_of
 from web.problems import (
     NOT_HERE,
     NOT_JSON,
@@ -67,6 +68,13 @@ class Call:
     """Of path and query; what was not given is not there."""
     body: Any
     address: str
+
+    @property
+    def key(self) -> str:
+        """Who shares a bound: an account with all its sessions; without one, an address."""
+        if self.session is not None:
+            return f"account {self.session.name}"
+        return f"address {source_of(self.address)}"
 
     def number(self, name: str, default: int = 0) -> int:
         return int(self.values.get(name, default))

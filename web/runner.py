@@ -1,6 +1,7 @@
 """Reports, replays and evidence: the documented commands, run as processes of their own.
 
-An argument list and never a shell; a time limit; bounded output; few at a time.
+An argument list and never a shell; a time limit; bounded output; few at a time, and one at a time
+for each person.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from record.kit.outside import printable
+from web.places import Full, Places, Queue
 from web.problems import BUSY, COMMAND_FAILED, COMMAND_SLOW, Problem
 
 LIMIT_S: Final = 60.0
 MOST_BYTES: Final = 16 << 20
 MOST_SAID: Final = 4_096
 AT_ONCE: Final = 2
-WAITING: Final = 8
+WAITING: Final = 32
+WAITING_EACH: Final = 4
+"""Of one person."""
 CHUNK: Final = 1 << 16
 COMMAND: Final = (sys.executable, "-P", "-m", "controller.cli")
 PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
@@ -42,19 +46,17 @@ class Runner:
         most_bytes: int = MOST_BYTES,
     ) -> None:
         self._command, self._limit_s, self._most = tuple(command), limit_s, most_bytes
-        self._free = asyncio.Semaphore(AT_ONCE)
-        self._waiting = 0
+        self._queue = Queue(AT_ONCE, Places(WAITING, WAITING_EACH))
 
-    async def run(self, *arguments: str) -> Done:
-        """Whatever its exit code; ``Problem`` if it takes too long or says too much."""
-        if self._waiting >= WAITING:
-            raise Problem(503, BUSY, "too many reports wait; try again", {"Retry-After": "5"})
-        self._waiting += 1
+    async def run(self, key: str, *arguments: str) -> Done:
+        """Whatever its exit code; ``Problem`` if it takes too long or says too much. ``key``: who
+        asks."""
         try:
-            async with self._free:
+            async with self._queue.turn(key):
                 return await self._run(arguments)
-        finally:
-            self._waiting -= 1
+        except Full:
+            said = "too many reports wait; try again"
+            raise Problem(503, BUSY, said, {"Retry-After": "5"}) from None
 
     async def _run(self, arguments: Sequence[str]) -> Done:
         process = await asyncio.create_subprocess_exec(

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import uvicorn
@@ -19,9 +20,9 @@ from record.kit.notify import Notifier
 from record.kit.words import counted
 from web.app import App, sources_of
 from web.config import WebConfig
-from web.connections import Connections, Protocol
+from web.connections import MAY_LOOK, Connections, Protocol
 from web.sources import say
-from web.streams import STUCK_S
+from web.streams import PUBLIC_PART, STUCK_S, public_streams
 
 BACKLOG: Final = 256
 KEEP_ALIVE_S: Final = 10
@@ -30,7 +31,7 @@ REQUEST_S: Final = 20
 LAST_S: Final = 5
 """Requests under way have so long to end."""
 ROOM: Final = 200
-"""Connections besides the streams."""
+"""Connections besides the streams of people with a session and the public ones."""
 KEPT: Final = 64
 """Descriptors for everything that is no connection of a browser and no source."""
 LONGEST_HEAD: Final = 32_768
@@ -58,7 +59,7 @@ class _Server(uvicorn.Server):
             made,
             config=self.config,
             server_state=self.server_state,
-            app_state=self.lifespan.state,
+            app_state={**self.lifespan.state, MAY_LOOK: partial(connections.may_look, made)},
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -81,7 +82,7 @@ def serve(config: WebConfig, notifier: Notifier) -> None:
     _check_tls(config)
     sources = len(sources_of(config, lambda _source: None))
     most = most_connections(config.most_streams, sources)
-    config = replace(config, most_streams=max(1, min(config.most_streams, most - ROOM)))
+    config = replace(config, most_streams=streams_in(most, config.most_streams))
     app = App(config, port, beat=notifier.feed)
     # Its own messages could quote a request; ours cannot.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
@@ -117,8 +118,13 @@ def serve(config: WebConfig, notifier: Notifier) -> None:
 def most_connections(streams: int, sources: int) -> int:
     """Fewer than asked for where the limit of open files is low: sources and reports need some."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = streams + ROOM
+    wanted = streams + public_streams(streams) + ROOM
     return wanted if files == resource.RLIM_INFINITY else min(wanted, files - KEPT - 2 * sources)
+
+
+def streams_in(connections: int, asked: int) -> int:
+    """How many of these streams have room, with the public ones beside them."""
+    return max(1, min(asked, (connections - ROOM) * PUBLIC_PART // (PUBLIC_PART + 1)))
 
 
 def _bound(config: WebConfig) -> socket.socket:

@@ -5,7 +5,6 @@ values and every log entry, or ``reloaded``."""
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Final
@@ -13,14 +12,26 @@ from typing import Final
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from web.places import Places
 from web.sources import Source
 from web.views import View
 
 BEAT_S: Final = 2.0
 STUCK_S: Final = 30.0
 """A browser that takes nothing for so long is left; it connects again and resumes."""
-PER_ADDRESS: Final = 256
+EACH: Final = 256
+"""Of one account; of one address where nobody signs in."""
+PUBLIC_PART: Final = 4
+"""Streams without a session have a quarter of as many places, of their own; an address has a
+quarter of those."""
 Position = tuple[str, int]
+Place = tuple[Places, str]
+"""Whose, and the key of who asks."""
+
+
+def public_streams(most: int) -> int:
+    """Beside ``most`` of people with a session."""
+    return -(-most // PUBLIC_PART)
 
 
 def read_positions(text: str) -> dict[str, Position]:
@@ -38,9 +49,9 @@ class Stream:
     """An ASGI response."""
 
     def __init__(
-        self, streams: Streams, views: Sequence[View], seen: Mapping[str, Position], address: str
+        self, streams: Streams, views: Sequence[View], seen: Mapping[str, Position], place: Place
     ) -> None:
-        self.views, self.address = views, address
+        self.views, self.place = views, place
         self.names = tuple(view.name for view in views)
         self.allowed: Callable[[], bool] = lambda: True
         """False once its session has ended."""
@@ -55,11 +66,11 @@ class Stream:
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
         self._streams.add(self)
         gone = asyncio.create_task(self._until_gone(receive))
         self._task = asyncio.current_task()
         try:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             await self._write(send, b"retry: 1000\n\n")
             while not self.end:
                 self.wake.clear()
@@ -114,39 +125,44 @@ class Stream:
         return ";".join(f"{name}={feed}.{n}" for name, (feed, n) in heard).encode()
 
 
-class Full(Exception):
-    """No room for another stream."""
-
-
 class Streams:
     """All open streams: woken by changes, and by a beat every two seconds."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        public = public_streams(most)
+        self._staff = Places(most, EACH)
+        self._public = Places(public, -(-public // PUBLIC_PART))
         self._open: dict[str, set[Stream]] = {}
         """By the name of the source."""
         self._all: set[Stream] = set()
-        self._by_address: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._all)
 
-    def make(self, views: Sequence[View], seen: Mapping[str, Position], address: str) -> Stream:
-        if len(self._all) >= self._most or self._by_address[address] >= PER_ADDRESS:
-            raise Full
-        return Stream(self, views, seen, address)
+    def make(
+        self,
+        views: Sequence[View],
+        seen: Mapping[str, Position],
+        key: str,
+        *,
+        public: bool = False,
+    ) -> Stream:
+        """``key``: who asks. ``public``: anyone may ask, so it takes no place of staff."""
+        places = self._public if public else self._staff
+        places.check(key)
+        return Stream(self, views, seen, (places, key))
 
     def add(self, stream: Stream) -> None:
         self._all.add(stream)
-        self._by_address[stream.address] += 1
+        places, key = stream.place
+        places.take(key)
         for view in stream.views:
             self._open.setdefault(view.source.name, set()).add(stream)
 
     def remove(self, stream: Stream) -> None:
         self._all.discard(stream)
-        self._by_address[stream.address] -= 1
-        if not self._by_address[stream.address]:
-            del self._by_address[stream.address]
+        places, key = stream.place
+        places.give(key)
         for view in stream.views:
             self._open[view.source.name].discard(stream)
 

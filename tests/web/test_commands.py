@@ -19,7 +19,7 @@ PYTHON = (sys.executable, "-I", "-c")
 
 
 def ran(runner: Runner, *arguments: str) -> Done:
-    return asyncio.run(runner.run(*arguments))
+    return asyncio.run(runner.run("k.lee", *arguments))
 
 
 def test_output_messages_and_exit_code() -> None:
@@ -84,7 +84,7 @@ os.remove({str(tmp_path)!r} + "/" + str(os.getpid()))
 
     async def many() -> list[Any]:
         runner = Runner(PYTHON)
-        asked = [runner.run(code) for _ in range(WAITING + 3)]
+        asked = [runner.run(f"p{number}", code) for number in range(WAITING + 3)]
         return await asyncio.gather(*asked, return_exceptions=True)
 
     done = asyncio.run(many())

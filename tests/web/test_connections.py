@@ -199,9 +199,11 @@ def test_sources_keep_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(resource, "getrlimit", lambda _which: (files, files))
 
     limit(8_192)  # of the unit, with as many streams and tables as can be configured
-    assert server.most_connections(5_000, 201) == 5_000 + server.ROOM
+    assert server.most_connections(5_000, 201) == 6_250 + server.ROOM
     limit(1_024)
-    assert server.most_connections(500, 2) == 700
+    assert server.most_connections(500, 2) == 825
+    assert server.streams_in(825, 500) == 500
     assert server.most_connections(5_000, 100) == 1_024 - 200 - server.KEPT
+    assert server.streams_in(760, 5_000) == 448, "and 112 public ones"
     limit(resource.RLIM_INFINITY)
-    assert server.most_connections(5_000, 100) == 5_000 + server.ROOM
+    assert server.most_connections(5_000, 100) == 6_250 + server.ROOM

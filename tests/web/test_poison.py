@@ -188,7 +188,7 @@ def test_the_control_socket_answers_nonsense(tmp_path: Path, poison: bytes) -> N
 
     async def ask() -> None:
         async with await asyncio.start_unix_server(talk, path):
-            await Control(path).ask({"verb": "rows"})
+            await Control(path).ask({"verb": "rows"}, "k.lee")
 
     with pytest.raises(Problem) as caught:
         asyncio.run(ask())

@@ -18,7 +18,7 @@ from tests.patience import PATIENCE_S
 from tests.ports import two_ports
 from tests.web.browser import until
 from tests.web.conftest import METERS, Floor, made_floor
-from web.asking import SIGN_INS_WAITING
+from web.asking import WAITING_EACH
 
 ORDER = {
     "by": [["k.lee", "correct horse"]],
@@ -190,14 +190,14 @@ def test_a_flood_of_sign_ins_leaves_room_for_orders(guarded: Floor) -> None:
     with ThreadPoolExecutor(30) as people:
         flood = [people.submit(guarded.web.post, "/api/v1/session", given) for _ in range(30)]
         try:
-            until(lambda: sum(one.done() for one in flood) == 30 - SIGN_INS_WAITING)
+            until(lambda: sum(one.done() for one in flood) == 30 - WAITING_EACH)
             orders = [guarded.web.post("/api/v1/orders", ORDER, cookie) for _ in range(3)]
         finally:
             free.set()
     assert [one.status for one in orders] == [200] * 3
     refused = [one.result() for one in flood if one.result().status == 503]
     assert {one.code for one in refused} == {"E-WEB-011"}
-    assert len(refused) == 30 - SIGN_INS_WAITING
+    assert len(refused) == 30 - WAITING_EACH
 
 
 def test_accounts_and_keys_are_not_changed_here(guarded: Floor) -> None:
