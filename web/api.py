@@ -10,12 +10,13 @@ import msgspec
 from starlette.responses import Response
 
 from record.kit.exits import TROUBLE
+from web import evidence
 from web import messages as m
 from web.asking import ORDER_S, Control, Hands
 from web.config import WebConfig
-from web.evidence import evidence_pack
+from web.evidence import EvidencePack, Wanted
 from web.operations import Call, Param
-from web.places import Full, source_of
+from web.places import Full, Places, source_of
 from web.problems import BUSY, NO_SESSION, NO_SOURCE, NOT_HERE, Problem
 from web.runner import Done, Runner, failed
 from web.sessions import COOKIE, Login, Sessions, cookie_header
@@ -60,6 +61,7 @@ class Api:
         self._orders = Control(config.control)
         self._sign_ins = Control(config.control)
         """Anyone can try to sign in."""
+        self._packs = Places(evidence.MOST, evidence.MOST_EACH)
         self._hands = {t.name: Hands(t.simulator) for t in config.tables if t.simulator}
         self._views = {name: View(name, source) for name, source in sources.items()}
         self._signs: dict[str, SignView] = {}
@@ -241,20 +243,25 @@ class Api:
         return str(table.journal)
 
     async def award(self, call: Call) -> m.Award:
-        name = award_of(call)
-        arguments = ["jackpot", "show", "--json", "--socket", self._socket(), name]
+        done = await self._shown(call)
+        return m.Award(_sound(done), _one(done))
+
+    async def _shown(self, call: Call) -> Done:
+        arguments = ["jackpot", "show", "--json", "--socket", self._socket(), award_of(call)]
         done = await self._runner.run(call.key, *arguments)
         if done.code == os.EX_DATAERR and not done.output:
             raise Problem(404, "E-POOL-021", done.said)
-        return m.Award(_sound(done), _one(done))
+        return done
 
     async def evidence(self, call: Call) -> Response:
-        tables = {table.name: table.journal for table in self._config.tables if table.journal}
-        found = self._sources["link"].part("awards") if "link" in self._sources else []
-        rows = [row for row in found or [] if isinstance(row, dict)]
-        at = next((row.get("table") for row in rows if row.get("award") == award_of(call)), None)
-        journal, socket = tables.get(str(at)), self._socket()
-        return await evidence_pack(self._runner, call.key, socket, award_of(call), journal)
+        """With the table's half if its journal is on this machine."""
+        journal = None
+        if journals := {t.name: t.journal for t in self._config.tables if t.journal}:
+            done = await self._shown(call)
+            _sound(done)
+            journal = journals.get(str(_one(done).get("table")))
+        wanted = Wanted(call.key, self._socket(), award_of(call), journal)
+        return EvidencePack(self._runner, self._packs, wanted)
 
     async def report(self, call: Call) -> m.Report:
         values = call.values
