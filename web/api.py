@@ -102,7 +102,10 @@ class Api:
         answer = await self._sign_ins.ask(request, source_of(call.address), ORDER_S)
         if (old := call.request.cookies.get(COOKIE)) is not None:
             self._sessions.end(old)
-        made = self._sessions.begin(login.name, str(answer.get("role", "")))
+        change = answer.get("change")
+        made = self._sessions.begin(
+            login.name, str(answer.get("role", "")), change if type(change) is int else 0
+        )
         session = self._sessions.find(made)
         headers = {"Set-Cookie": cookie_header(made)}
         return Response(msgspec.json.encode(self._now(session)), 200, headers, "application/json")

@@ -27,8 +27,9 @@ from web.problems import NO_SESSION, NOT_HERE, OURS, WRONG_METHOD, Problem
 from web.routes import operations
 from web.runner import Runner
 from web.sessions import COOKIE, Login, Sessions
-from web.sources import Lines, Simulator, Source
+from web.sources import Lines, Simulator, Source, read_answer
 from web.streams import Stream, Streams
+from web.views import ACCOUNTS
 
 EVENTS: Final = "text/event-stream"
 READS: Final = ("GET", "HEAD")
@@ -44,7 +45,9 @@ class App:
         self._config, self._beat = config, beat
         self.streams = Streams(config.most_streams)
         self.sessions = Sessions()
-        self.sources = sources_of(config, self.streams.changed)
+        self.sources = sources_of(config, self._changed)
+        self._accounts = b""
+        """The part of the link's feed, as it came last."""
         self.api = Api(config, self.sources, self.streams, self.sessions, Runner())
         all_of_them = operations(self.api)
         self.api.document = msgspec.json.encode(document(all_of_them, login=config.login))
@@ -81,6 +84,13 @@ class App:
                 with suppress(asyncio.CancelledError):
                     await task
             self.api.close()
+
+    def _changed(self, source: Source) -> None:
+        self.streams.changed(source)
+        _, raw = source.mirror.parts.get(ACCOUNTS, (0, b""))
+        if source.name == "link" and raw and bytes(raw) != self._accounts:
+            self._accounts = bytes(raw)
+            self.sessions.accounts(read_answer(self._accounts, dict[str, int]))
 
     async def _operation(self, operation: Operation, request: Request) -> Response | Stream:
         session = self._session(request, use=request.method not in READS)

@@ -68,7 +68,7 @@ class SessionNow(msgspec.Struct, frozen=True):
     role: str
     left_s: int
     latest_s: int
-    ended: Literal["", "idle", "longest", "replaced", "signed out", "unknown"]
+    ended: Literal["", "idle", "longest", "replaced", "signed out", "changed", "unknown"]
     ended_s: int | None
     notice: str
 

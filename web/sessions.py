@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final, Literal, NamedTuple
@@ -15,7 +15,7 @@ LONGEST_S: Final = 12 * 3_600
 MOST: Final = 1_000
 MOST_EACH: Final = 16
 """Of one account; one more ends its oldest."""
-Why = Literal["idle", "longest", "replaced", "signed out", "unknown"]
+Why = Literal["idle", "longest", "replaced", "signed out", "changed", "unknown"]
 
 
 class Ended(NamedTuple):
@@ -29,6 +29,8 @@ class Login:
     role: str
     begun_s: float
     used_s: float
+    change: int
+    """The number of the last change of the account, when its password was checked."""
     ended: bool = False
 
 
@@ -40,12 +42,15 @@ class Sessions:
         self._open: dict[bytes, Login] = {}
         self._over: dict[bytes, tuple[Why, float]] = {}
         """Why and when a session ended, for the person who comes back; the latest few."""
+        self._changes: Mapping[str, int] = {}
+        """The number of the last change of each account, as the link server told it last."""
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def begin(self, name: str, role: str) -> str:
-        """The id for the cookie: 256 random bits."""
+    def begin(self, name: str, role: str, change: int = 0) -> str:
+        """The id for the cookie: 256 random bits. The session is over already if the account was
+        changed after its password was checked."""
         self._sweep()
         mine = [key for key, one in self._open.items() if one.name == name]
         for key in mine[: max(0, len(mine) - MOST_EACH + 1)]:
@@ -54,8 +59,19 @@ class Sessions:
             self._end(next(iter(self._open)), "replaced")
         made = secrets.token_urlsafe(32)
         now_s = self._clock()
-        self._open[_key(made)] = Login(name, role, now_s, now_s)
+        self._open[_key(made)] = Login(name, role, now_s, now_s, change)
+        if self._changes.get(name, 0) > change:
+            self._end(_key(made), "changed")
         return made
+
+    def accounts(self, changes: Mapping[str, int]) -> None:
+        """End the sessions of every account that was changed since they began. A number falls, or
+        is gone, only if an older store was restored: that is a change too."""
+        before, self._changes = self._changes, changes
+        for key, one in list(self._open.items()):
+            now = changes.get(one.name, -1)
+            if now > one.change or now < before.get(one.name, -1):
+                self._end(key, "changed")
 
     def find(self, cookie: str, *, use: bool = True) -> Login | None:
         """``use``: someone is there; the idle time begins again."""

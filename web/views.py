@@ -15,7 +15,8 @@ from web.sources import Source
 
 CACHED: Final = 8
 """Encoded changes by where they begin. Streams that are up to date need one of them."""
-WITHHELD: Final = frozenset({"accounts"})
+ACCOUNTS: Final = "accounts"
+WITHHELD: Final = frozenset({ACCOUNTS})
 """Parts for this process alone: no browser gets a list of the names that can sign in."""
 Projected = Callable[[str, Any], Any]
 """Part and value to what is shown of it; None for nothing."""

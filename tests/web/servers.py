@@ -117,7 +117,8 @@ class Followed(Source):
             self.asked.append(request)
             if PASSWORDS.get(request["name"]) != request["password"]:
                 return refusal("E-ACT-001", "wrong account or password")
-            return {"ok": True, "name": request["name"], "role": ROLES[request["name"]]}
+            answer = {"ok": True, "name": request["name"], "role": ROLES[request["name"]]}
+            return {**answer, "change": 7}
         if verb == "order":
             return self._order(request)
         if verb == "rows":

@@ -245,6 +245,22 @@ def test_signing_in_and_out(guarded: Floor) -> None:
     assert web.get("/api/v1/session", before).json()["ended"] == "unknown"
 
 
+def test_a_disabled_account_looks_no_longer(guarded: Floor) -> None:
+    """The link server tells it in its feed, which no browser gets."""
+    web = guarded.web
+    guarded.link.update(accounts={"k.lee": 7, "m.ng": 7})
+    k_lee, m_ng = web.signed_in(), web.signed_in("m.ng", "battery staple")
+    events = web.events("link", headers=k_lee)
+    guarded.link.update(accounts={"k.lee": 12, "m.ng": 7})
+    until(lambda: web.get("/api/v1/feeds", k_lee).status == 401)
+    assert list(events)[-1] == ("end", {"why": "session"})
+    events.close()
+    assert web.get("/api/v1/session", k_lee).json()["ended"] == "changed"
+    assert web.get("/api/v1/feeds", m_ng).status == 200
+    for path in ("pools", "awards", "alarms", "sums", "tables", "feeds"):
+        assert b"accounts" not in web.get(f"/api/v1/{path}", m_ng).body
+
+
 def test_passwords_are_never_logged(guarded: Floor) -> None:
     cookie = guarded.web.signed_in()
     guarded.web.post("/api/v1/session", {"name": "k.lee", "password": "my secret"})

@@ -90,6 +90,26 @@ def test_a_session_ends_when_idle_and_after_a_shift() -> None:
     assert len(sessions) == 0
 
 
+def test_a_change_of_the_account_ends_its_sessions() -> None:
+    """A number may come to us after the sign-in that it allows, or before one that it forbids."""
+    sessions = Sessions(Clock())
+    sessions.accounts({"k.lee": 3, "m.ng": 4})
+    old = sessions.begin("k.lee", "supervisor", 3)
+    other = sessions.begin("m.ng", "manager", 4)
+    new = sessions.begin("k.lee", "manager", 12)
+    sessions.accounts({"k.lee": 12, "m.ng": 4})
+    assert sessions.find(old) is None
+    assert sessions.ended(old).why == "changed"
+    assert sessions.find(new) is not None
+    assert sessions.find(other) is not None
+    late = sessions.begin("k.lee", "supervisor", 3)
+    assert (sessions.find(late), sessions.ended(late).why) == (None, "changed")
+    sessions.accounts({"k.lee": 11, "m.ng": 4})
+    assert sessions.find(new) is None, "an older store was restored"
+    sessions.accounts({"k.lee": 11})
+    assert sessions.find(other) is None
+
+
 def test_sessions_are_few_and_their_ids_long() -> None:
     sessions = Sessions(Clock())
     mine = [sessions.begin("k.lee", "supervisor") for _ in range(MOST_EACH + 1)]

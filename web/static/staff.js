@@ -553,10 +553,11 @@ export const signatures = (...lines) =>
 
 const ENDED = {
   idle: "nobody used it for 15 minutes",
-  longest: "it was 12 hours old",
-  replaced: "you signed in on too many other browsers",
+  longest: "it lasted 12 hours",
+  replaced: "you signed in on many other browsers",
   "signed out": "you signed out",
-  unknown: "this server was restarted since, or it ended long ago",
+  changed: "your account was changed",
+  unknown: "this server was restarted, or it ended long ago",
 };
 
 /** Only a page of ours. */
