@@ -84,6 +84,8 @@ def _head(status: Status) -> list[str]:
 
 def _seen(status: Status) -> list[str]:
     """What the table waits for, the lamps and the felt: a line each."""
+    if "why" not in status:
+        return []
     why, felt = status["why"], status["felt"]
     behind = f" ({why['clause']})" if why["clause"] else ""
     due = f" -> {why['do']}" if why["do"] else ""

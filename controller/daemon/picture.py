@@ -1,18 +1,23 @@
-"""What people see of the table, made by the writer from what it owns, as parts of the table's feed.
+"""What people see and read of the table, made by the writer from what it owns, for its feed.
 
 Nothing here names a closed card: the felt has a type for one, and what the table waits for does not
 depend on it. Parts are made again only when what they are made of has changed, so a group in which
 nothing happens costs next to nothing, followed or not.
+
+All of it is for those who watch. A fault in it is told as a trouble, and the table plays on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from controller.daemon.inputs import Input
 from controller.faults.status import LampStatus, Parts, WhyStatus
+from controller.history.table_log import Happened
 from controller.replay.felt import felt
+from controller.replay.telling import live
 from controller.rules.engine.state import TableState
 from controller.table.amounts import Amounts
 from controller.table.asks import Ask
@@ -27,12 +32,15 @@ if TYPE_CHECKING:
 METERS: Final = ("meter-1", "meter-2", "meter-3")
 COLUMNS: Final = 20
 CELLS: Final = 4 * COLUMNS
+Made = TypeVar("Made")
 
 
 class Picture:
     def __init__(self) -> None:
         self.now: Parts = {}
         """The parts as they were last made. One that did not change stays the same object."""
+        self.fault = ""
+        """The type of the last exception here. Its text is never kept: it might name a card."""
         self._state: TableState | None = None
         self._around: tuple[object, ...] = ()
         """What they were made of."""
@@ -53,6 +61,22 @@ class Picture:
         self._noted += 1
 
     def parts(self, writer: Writer) -> Parts:
+        """After a fault those before it; none if there are none."""
+        return self._kept(lambda: self._parts(writer), self.now)
+
+    def news(self, happened: Iterable[Happened]) -> tuple[dict[str, Any], ...]:
+        """Entries for those who follow; one that cannot be told is left out."""
+        told = (self._kept(partial(live, one), None) for one in happened)
+        return tuple(row for row in told if row is not None)
+
+    def _kept(self, make: Callable[[], Made], instead: Made) -> Made:
+        try:
+            return make()
+        except Exception as error:  # an end of the table for a sentence on a page is worse
+            self.fault = type(error).__name__
+            return instead
+
+    def _parts(self, writer: Writer) -> Parts:
         core, locked = writer.core, writer.locked
         state, lamps, amounts = core.state, core.lamps_now(), core.options.amounts
         waits = None if locked else asked(writer)
@@ -60,7 +84,6 @@ class Picture:
         # A state is never changed, so another one is another object; comparing all of it is slow.
         if state is self._state and around == self._around:
             return self.now
-        self._state, self._around = state, around
         made: Parts = {
             "table": _table(state, amounts),
             "felt": felt(state).row(),
@@ -72,6 +95,7 @@ class Picture:
         before: Mapping[str, object] = self.now
         kept = {name: before[name] for name, part in made.items() if before.get(name) == part}
         self.now = cast(Parts, {**made, **kept})
+        self._state, self._around = state, around
         return self.now
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.daemon.inputs import Beside
 from controller.daemon.safemode import ordered_by
-from controller.faults.status import DayStatus, Status
+from controller.faults.status import DayStatus, Parts, Status
 from controller.rules.engine.state import Phase
 
 if TYPE_CHECKING:
@@ -54,16 +54,26 @@ def status_of(writer: Writer) -> Status:
         "devices": {name: told.copy() for name, told in sorted(writer.devices.items())},
         "dealer": "" if dealer is None else dealer.person,
         "prompt": list(_prompt(writer)),
-        "felt": parts["felt"],
-        "lamps": parts["lamps"],
-        "beacon": parts["beacon"],
-        "why": parts["why"],
+        **_seen(parts),
+        "untold": writer.picture.fault,
         "test_mode": writer.test.told(),
         "alarms": list(writer.alarms),
         "alarm_counts": dict(writer.alarm_counts),
         "configuration": writer.changing.in_force,
         "configuration_change": writer.changing.told(writer.verdict()),
         "counts": dict(writer.counts),
+    }
+
+
+def _seen(parts: Parts) -> Status:
+    """What the status says as the table's page does; nothing if that could not be made."""
+    if not parts:
+        return {}
+    return {
+        "felt": parts["felt"],
+        "lamps": parts["lamps"],
+        "beacon": parts["beacon"],
+        "why": parts["why"],
     }
 
 

@@ -39,7 +39,6 @@ from controller.history.table_log import TableLog
 from controller.link.hearing import Due, Heard, Hearing
 from controller.link.session import Head
 from controller.link.witness import AT_LAST, WITNESS
-from controller.replay.telling import live
 from controller.rules.engine import effects as fx
 from controller.rules.engine import facts as f
 from controller.rules.engine.betting import selection_due
@@ -461,6 +460,7 @@ class Writer:
             orders = [LockCards(True), EnableAcceptors(frozenset()), ShowPrompt(lines)]
         if self.test.is_on:  # what the table would show waits; a card of a test is acknowledged
             orders = [order for order in orders if isinstance(order, AcknowledgeReading)]
+        news = self.picture.news(happened)  # before the status, which says if that failed
         still = self.locked or self.test.is_on
         wake_us = None if still else self._wake_us()  # time stands for a locked table
         return Released(
@@ -473,7 +473,7 @@ class Writer:
             self.test.is_on,
             beside_of(self),
             self.picture.now,  # the status has just made them
-            tuple(row for one in happened if (row := live(one)) is not None),
+            news,
         )
 
     def _head(self) -> Head:

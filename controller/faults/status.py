@@ -146,6 +146,7 @@ class Status(TypedDict, total=False):
     lamps: Sequence[LampStatus]
     beacon: bool
     why: WhyStatus
+    untold: str
     test_mode: Tester | None
     alarms: Sequence[Mapping[str, Any]]
     alarm_counts: Mapping[str, int]

@@ -40,6 +40,7 @@ LINK_HALTED: Final = "E-TBL-018"
 STRANGER: Final = "E-TBL-020"
 ROUND_STOPPED: Final = "E-TBL-021"
 IN_TEST: Final = "E-TBL-019"
+UNTOLD: Final = "E-TBL-022"
 NO_CARD: Final = "no card can be dealt"
 
 
@@ -126,6 +127,8 @@ def _table(status: Status) -> Iterator[Trouble]:
         yield Trouble(OVERFLOW, "devices", "degraded", f"{lost} since the start")
     if lost := status.get("frames_lost"):
         yield Trouble(FRAMES_LOST, "frame log", "note", f"{lost} since the start")
+    if fault := status.get("untold"):
+        yield Trouble(UNTOLD, "pages", "degraded", fault)
     if why := status.get("http_error"):
         yield Trouble(NO_METRICS, "metrics", "degraded", str(why))
 
