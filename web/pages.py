@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import itertools
 import os
 import re
 from pathlib import Path
@@ -128,15 +129,17 @@ _JS: Final = re.compile(
 
 
 def as_served(name: str, data: bytes) -> bytes:
-    """Without comments, and without the spaces and line ends that mean nothing."""
+    """Without comments, and without spaces, line ends and quotes that mean nothing; private names of
+    classes are short."""
     if name.endswith(".js"):
         return _script(data)
     if name.endswith(".css"):
         return _CSS_MARKS.sub(rb"\1\2", _CSS_COMMENT.sub(b"", data)).strip()
     if name.endswith(".html"):
-        return re.sub(
+        text = re.sub(
             rb"(?<=>)\n\s*(?=<)|<!--(?s:.*?)-->\s*", b"", re.sub(rb"(?m)^[ \t]+", b"", data)
         )
+        return re.sub(rb'(?<==)"([\w./-]*[\w-])"', rb"\1", text.replace(b" />", b">"))
     return data
 
 
@@ -145,10 +148,13 @@ def _script(data: bytes) -> bytes:
     more than a space; between two words, or after a bracket and before a word, it stays."""
     made: list[bytes] = []
     space, last, kind = b"", b"", "mark"
+    private = _private_names(data)
     for found in _JS.finditer(data):
         now, part = str(found.lastgroup), found.group()
         if now == "left":
             continue
+        part = _PRIVATE.sub(lambda name: private[name[0]], part) if now == "text" else part
+        part = private.get(part, part)
         if now == "space":
             space = b"\n" if b"\n" in space + part else b" "
             continue
@@ -159,6 +165,19 @@ def _script(data: bytes) -> bytes:
         made.append(part)
         space, last, kind = b"", part, now
     return b"".join(made)
+
+
+_PRIVATE: Final = re.compile(rb"(?<=\.)#\w+")
+
+
+def _private_names(data: bytes) -> dict[bytes, bytes]:
+    """#drawHands to #a, and so on. All that are used follow a dot; what else begins with # in a
+    text is a selector or a colour."""
+    names = dict.fromkeys(_PRIVATE.findall(data))
+    letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    short = (b"#%c" % one for one in letters)
+    longer = (b"#%c%c" % two for two in itertools.product(letters, letters))
+    return dict(zip(names, itertools.chain(short, longer), strict=False))
 
 
 def _apart(last: bytes, kind: str, part: bytes, now: str, space: bytes) -> bool:

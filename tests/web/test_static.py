@@ -63,9 +63,9 @@ export const a = 1; // one
     ]); // two
   }
 class B {
-  #c = a / 2 / a;
+  #counted = a / 2 / a;
   get d() {
-    return / [/"] /.test(this.#c) ? 1 : "//";
+    return / [/"] /.test(this.#counted) ? 1 : `#counted ${this.#counted} //`;
   }
 }
 for (const one of [a]) h((b) => /^x y/g.exec(b));
@@ -75,14 +75,14 @@ if (a)
     assert as_served("a.js", script).decode() == (
         'export const a=1;if(a){f("b = 1, c",`d: ${a ? `, e` : ""} f`);'
         'g("b = 1, c",`d: ${a} f`,/ = /.test(a),[a,- -a])}'
-        'class B{#c=a/2/a;get d(){return/ [/"] /.test(this.#c)?1:"//"}}'
+        'class B{#a=a/2/a;get d(){return/ [/"] /.test(this.#a)?1:`#counted ${this.#a} //`}}'
         "for(const one of[a])h((b)=>/^x y/g.exec(b));if(a)\n"
         'return`e ${a ? `${[1, 2].map((b) => ` ${b} `)}` : "}"} /* f */`'
     )
     sheet = b"/* b */\na,\nb > c + d {\n  color: red;\n  font: 0.5em a, b;\n}\n"
     assert as_served("a.css", sheet) == b"a,b>c + d{color:red;font:.5em a,b}"
-    page = b"<!-- why -->\n<p>\n  a <b>c</b> <i>d</i>\n</p>\n"
-    assert as_served("a.html", page) == b"<p>\na <b>c</b> <i>d</i></p>\n"
+    page = b'<!-- why -->\n<p id="e-1">\n  a <b>c</b> <i>d</i><br />\n</p>\n<a title="f g" />'
+    assert as_served("a.html", page) == (b'<p id=e-1>\na <b>c</b> <i>d</i><br></p><a title="f g">')
     assert as_served("a.svg", b"  <svg/>") == b"  <svg/>"
 
 
