@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
@@ -23,6 +24,7 @@ from web.sessions import COOKIE, Login, Sessions, cookie_header
 from web.sources import Broken, Source, read_answer
 from web.streams import Streams, read_positions
 from web.texts import clause_text, code_text
+from web.tickets import Door, Signer, browser_header, browser_of
 from web.views import SignView, View
 
 LATE_MS: Final = 10_000
@@ -65,6 +67,9 @@ class Api:
         self._hands = {t.name: Hands(t.simulator) for t in config.tables if t.simulator}
         self._views = {name: View(name, source) for name, source in sources.items()}
         self._signs: dict[str, SignView] = {}
+        tickets = config.tickets
+        self._signer = Signer(tickets.key, config.tables) if tickets.key else None
+        self._door = Door(tickets.floor, tickets.trust) if tickets.trust else None
         self.document = b""
         """The OpenAPI document."""
 
@@ -92,6 +97,7 @@ class Api:
             ended=over.why if over else "",
             ended_s=int(over.ago_s) if over and over.ago_s is not None else None,
             notice=self._config.notice,
+            floor=self._config.tickets.floor,
         )
 
     async def sign_in(self, call: Call) -> Response:
@@ -100,12 +106,14 @@ class Api:
         request = {"verb": "password", "name": login.name, "password": login.password}
         request["source"] = call.address
         answer = await self._sign_ins.ask(request, source_of(call.address), ORDER_S)
+        change = answer.get("change")
+        role = str(answer.get("role", ""))
+        return self._begun(call, login.name, role, change if type(change) is int else 0)
+
+    def _begun(self, call: Call, name: str, role: str, change: int = 0) -> Response:
         if (old := call.request.cookies.get(COOKIE)) is not None:
             self._sessions.end(old)
-        change = answer.get("change")
-        made = self._sessions.begin(
-            login.name, str(answer.get("role", "")), change if type(change) is int else 0
-        )
+        made = self._sessions.begin(name, role, change)
         session = self._sessions.find(made)
         headers = {"Set-Cookie": cookie_header(made)}
         return Response(msgspec.json.encode(self._now(session)), 200, headers, "application/json")
@@ -115,6 +123,34 @@ class Api:
             self._sessions.end(old)
         headers = {"Set-Cookie": cookie_header("", 0)}
         return Response(msgspec.json.encode(self._now(None)), 200, headers, "application/json")
+
+    async def ask_floor(self, call: Call) -> Response:
+        """Where this browser gets a ticket, with a challenge that only it can use."""
+        if self._door is None:
+            raise Problem(404, NOT_HERE, "people sign in here, not at another machine")
+        asked: m.Ask = call.body
+        browser = browser_of(call.request.cookies)
+        at = m.At(self._door.address(_host(call), browser, asked.next))
+        headers = {"Set-Cookie": browser_header(browser)}
+        return Response(msgspec.json.encode(at), 200, headers, "application/json")
+
+    async def enter(self, call: Call) -> Response:
+        """A session by a ticket, which ends the one before."""
+        if self._door is None:
+            raise Problem(404, NOT_HERE, "this machine takes no tickets")
+        given: m.Ticket = call.body
+        browser = browser_of(call.request.cookies)
+        return self._begun(call, *self._door.enter(given.ticket, _host(call), browser))
+
+    async def ticket(self, call: Call) -> m.At:
+        """For who is signed in here, to a table of this floor and to no other address."""
+        if self._signer is None or call.session is None:
+            raise Problem(404, NOT_HERE, "this machine makes no tickets")
+        asked: m.TicketFor = call.body
+        who = call.session
+        site, ticket = self._signer.ticket(asked.host, asked.challenge, who.name, who.role)
+        # Behind the # no server, log or Referer ever sees it.
+        return m.At(f"{site}/login?{urlencode({'next': asked.next})}#ticket={ticket}")
 
     # --- following --------------------------------------------------------------------------------
 
@@ -358,6 +394,11 @@ class Api:
 
 def award_of(call: Call) -> str:
     return "/".join(call.values[param.name] for param in AWARD)
+
+
+def _host(call: Call) -> str:
+    """As the browser wrote it; the guard has checked that it is ours."""
+    return str(call.request.headers["host"]).strip().lower()
 
 
 def _away(source: Source) -> Problem:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from record.kit.config import ConfigError, Problem, read_toml, unknown
 from record.kit.words import shown
@@ -42,6 +43,16 @@ class TableOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class TicketOptions:
+    """``key``: this is the floor's machine. ``floor`` and ``trust``: this is a table's, and people
+    sign in at the floor."""
+
+    key: Path | None = None
+    floor: str = ""
+    trust: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WebConfig:
     path: Path
     address: str
@@ -58,6 +69,7 @@ class WebConfig:
     tables: tuple[TableOptions, ...]
     signs: Mapping[str, Mapping[str, str]]
     """Pool (or ``default``) to language to the house's text."""
+    tickets: TicketOptions = TicketOptions()
 
     @property
     def https(self) -> bool:
@@ -112,6 +124,13 @@ def _url(value: object) -> str:
     return value.rstrip("/")
 
 
+def _site(value: object) -> str:
+    found = re.fullmatch(r"https?://(.*)", value.rstrip("/")) if isinstance(value, str) else None
+    if found is None or HOST.fullmatch(found[1]) is None:
+        raise Bad('expected the address of the floor, such as "https://floor.example:8443"')
+    return found[0]
+
+
 def _name(value: object) -> str:
     if not isinstance(value, str) or NAME.fullmatch(value) is None:
         raise Bad("expected 1 to 64 letters, digits, . _ -")
@@ -150,7 +169,12 @@ TABLE: Final[Mapping[str, tuple[Convert, Any]]] = {
     "journal": (_path, ""),
     "url": (_url, ""),
 }
-TOP: Final = ("web", "link", "table", "signs")
+TICKETS: Final[Mapping[str, tuple[Convert, Any]]] = {
+    "key": (_path, ""),
+    "floor": (_site, ""),
+    "trust": (_path, ""),
+}
+TOP: Final = ("web", "link", "tickets", "table", "signs")
 
 
 def load(path: Path) -> WebConfig:
@@ -162,10 +186,14 @@ def load(path: Path) -> WebConfig:
     ]
     web = _section("web", document.get("web", {}), WEB, problems)
     link = _section("link", document.get("link", {}), LINK, problems)
+    tickets = _section("tickets", document.get("tickets", {}), TICKETS, problems)
     tables = _tables(document.get("table", []), folder, problems)
     signs = _signs(document.get("signs", {}), problems)
     if not problems:
-        problems += _unsafe(web, tables, control=bool(link["control"]))
+        control = bool(link["control"])
+        problems += _incomplete(tickets)
+        problems += _unsafe(web, tables, checked=control or bool(tickets["floor"]))
+        problems += _unsafe_tickets(tickets, login=web["login"], control=control)
     if problems:
         raise ConfigError(path, problems)
     address, port = web["listen"]
@@ -183,6 +211,9 @@ def load(path: Path) -> WebConfig:
         control=_under(folder, link["control"]),
         tables=tables,
         signs=signs,
+        tickets=TicketOptions(
+            _under(folder, tickets["key"]), tickets["floor"], _under(folder, tickets["trust"])
+        ),
     )
 
 
@@ -254,10 +285,45 @@ def is_loopback(address: str) -> bool:
     return ipaddress.ip_address(address).is_loopback
 
 
+def is_local_site(site: str) -> bool:
+    """Only this machine can connect to it."""
+    try:
+        name = urlsplit(site).hostname or ""
+        return name == "localhost" or is_loopback(name)
+    except ValueError:
+        return False
+
+
+def _incomplete(tickets: Mapping[str, Any]) -> Iterator[Problem]:
+    for one, other in (("floor", "trust"), ("trust", "floor")):
+        if tickets[one] and not tickets[other]:
+            yield Problem(MISSING, f"tickets.{other}", f"missing: it belongs to tickets.{one}")
+
+
+def _unsafe_tickets(tickets: Mapping[str, Any], *, login: bool, control: bool) -> Iterator[Problem]:
+    """Passwords are checked at one machine, which signs; a table's machine believes it."""
+    key, floor = tickets["key"], tickets["floor"]
+    if key and floor:
+        text = "expected key at the floor's machine, or floor and trust at a table's"
+        yield Problem(UNSAFE, "tickets.key", text)
+    elif key and not (login and control):
+        text = "expected web.login and link.control: a ticket says who has signed in here"
+        yield Problem(UNSAFE, "tickets.key", text)
+    elif floor and control:
+        text = "expected no link.control: passwords are typed at the floor alone"
+        yield Problem(UNSAFE, "tickets.floor", text)
+    elif floor and not login:
+        yield Problem(UNSAFE, "tickets.floor", "expected web.login = true")
+    if floor.startswith("http://") and not is_local_site(floor):
+        text = f"{floor}: expected https, because people type their passwords there"
+        yield Problem(UNSAFE, "tickets.floor", text)
+
+
 def _unsafe(
-    web: Mapping[str, Any], tables: tuple[TableOptions, ...], *, control: bool
+    web: Mapping[str, Any], tables: tuple[TableOptions, ...], *, checked: bool
 ) -> list[Problem]:
-    """What would put passwords or pages on a network without protection."""
+    """What would put passwords or pages on a network without protection. ``checked``: somebody
+    says who signed in."""
     found = []
     local = is_loopback(web["listen"][0])
     if bool(web["certificate"]) != bool(web["key"]):
@@ -272,8 +338,9 @@ def _unsafe(
         found.append(("hosts", "missing: the names under which the proxy serves"))
     if not web["login"] and (not local or web["behind_proxy"]):
         found.append(("login", "false: expected true unless only this machine can connect"))
-    if web["login"] and not control:
-        found.append(("login", "true: expected link.control, which checks the passwords"))
+    if web["login"] and not checked:
+        text = "true: expected link.control, which checks the passwords, or tickets.floor"
+        found.append(("login", text))
     if web["login"] and any(table.simulator for table in tables):
         # A simulator lets everyone who may look play, and a session must only look.
         found.append(("login", "true: expected false with table.simulator, which is for demos"))

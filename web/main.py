@@ -9,6 +9,7 @@ from typing import Final
 
 from record.kit.arguments import Arguments
 from record.kit.config import ConfigError
+from record.kit.key_files import KeyFileError
 from record.kit.notify import Notifier
 from record.kit.outside import printable
 from record.kit.process import keep_memory_private
@@ -20,7 +21,8 @@ changes nothing by itself: every order carries the passwords of people to the
 link server. It refuses to listen off loopback without a certificate.
 
 exit codes: 0 stopped, 64 usage, 66 no such file, 69 the address is in use or
-the extra [web] is not installed, 78 the configuration cannot be used
+the extra [web] is not installed, 77 others can read a secret key, 78 the
+configuration cannot be used
 
 examples:
   underfelt web --config /etc/underfelt/web.toml
@@ -54,6 +56,8 @@ def run(argv: list[str]) -> int:
         serve(config, Notifier.from_environment())
     except CannotListen as error:
         return _refused(str(error), os.EX_UNAVAILABLE)
+    except KeyFileError as error:
+        return _refused(str(error), error.exit_code)
     return os.EX_OK
 
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from web.config import HOST
+
 PLAIN: Final = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$"
 """As record/kit/outside.py reads text: no control characters. Half characters are no UTF-8."""
 
@@ -20,6 +22,9 @@ Reason = Annotated[str, _plain(500)]
 Sentence = Annotated[str, _plain(500)]
 Text = Annotated[str, _plain(4_096, 0)]
 Person = tuple[Name, Password]
+Host = Annotated[str, msgspec.Meta(pattern=f"^(?:{HOST.pattern})$", max_length=262)]
+Challenge = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{112}$")]
+Page = Annotated[str, msgspec.Meta(pattern="^/[a-z][!-~]{0,999}$")]
 People = Annotated[list[Person], msgspec.Meta(min_length=1, max_length=3)]
 
 
@@ -30,6 +35,30 @@ class Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Login(Body, frozen=True):
     name: Name
     password: Password
+
+
+class Ask(Body, frozen=True):
+    """``next``: the page of this server that is shown after the sign-in."""
+
+    next: Page
+
+
+class Ticket(Body, frozen=True):
+    ticket: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{1,2000}$")]
+
+
+class TicketFor(Body, frozen=True):
+    """``host``: of a table's own machine, as browsers write it; ``challenge``: from there."""
+
+    host: Host
+    challenge: Challenge
+    next: Page
+
+
+class At(msgspec.Struct, frozen=True):
+    """``url``: where the browser goes next."""
+
+    url: str
 
 
 class Order(Body, frozen=True):
@@ -60,7 +89,8 @@ class SessionNow(msgspec.Struct, frozen=True):
     """``signed_in`` is false and ``name`` empty without a session. ``left_s``: until the session
     ends if nobody uses it; ``latest_s``: until it ends in any case. ``ended``: why the session of
     this browser is over, ``ended_s`` seconds ago; ``unknown``: the server was restarted, or it
-    ended long ago. ``notice``: the house's text for the page where people sign in."""
+    ended long ago. ``notice``: the house's text for the page where people sign in. ``floor``: where
+    people sign in, if not here."""
 
     login_required: bool
     signed_in: bool
@@ -71,6 +101,7 @@ class SessionNow(msgspec.Struct, frozen=True):
     ended: Literal["", "idle", "longest", "replaced", "signed out", "changed", "unknown"]
     ended_s: int | None
     notice: str
+    floor: str
 
 
 class FeedRow(msgspec.Struct, frozen=True):

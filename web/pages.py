@@ -41,6 +41,7 @@ PAGES: Final = {
     "/reports": STAFF,
     "/audit": STAFF,
     "/login": STAFF,
+    "/ticket": STAFF,
     "/sign/{pool}": "sign.html",
 }
 FIRST: Final = "/floor"

@@ -73,6 +73,38 @@ def _sessions(api: Api) -> tuple[Operation, ...]:
             problems=ORDERS,
         ),
         Operation("DELETE", at, "signOut", "end it", api.sign_out, m.SessionNow, open=True),
+        Operation(
+            "POST",
+            f"{at}/challenge",
+            "askFloor",
+            "where to sign in, at a table's machine",
+            api.ask_floor,
+            m.At,
+            body=m.Ask,
+            open=True,
+            problems=(404,),
+        ),
+        Operation(
+            "POST",
+            f"{at}/ticket",
+            "enter",
+            "begin a session with a ticket of the floor",
+            api.enter,
+            m.SessionNow,
+            body=m.Ticket,
+            open=True,
+            problems=(404, 503),
+        ),
+        Operation(
+            "POST",
+            f"{V1}/tickets",
+            "ticket",
+            "a ticket for a table's machine",
+            api.ticket,
+            m.At,
+            body=m.TicketFor,
+            problems=(404,),
+        ),
     )
 
 

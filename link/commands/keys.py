@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import zmq
+from nacl.signing import SigningKey
 
 from link.commands.io import (
     add_people,
@@ -25,6 +26,7 @@ from link.commands.io import (
 )
 from link.registry import ROLES, KeyRefused, read_csv
 from link.server.replies import KeysReply, ListedKey
+from record.kit.key_files import create_files, encode_z85, load_public_word
 from record.kit.verbs import Stop, Verb
 from record.link.keys import (
     KeyFileError,
@@ -35,6 +37,9 @@ from record.link.keys import (
 )
 
 HOUR_MS: Final = 3_600_000
+TICKET_SECRET: Final = "underfelt-ticket-secret"
+TICKET_PUBLIC: Final = "underfelt-ticket-public"
+"""As web/tickets.py reads them."""
 
 
 def _declare_new(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +50,30 @@ def _declare_new(parser: argparse.ArgumentParser) -> None:
 
 def _new(options: argparse.Namespace) -> int:
     public, secret = zmq.curve_keypair()
-    made = write_pair(Path(options.secret), Path(options.public), secret, public)
-    row = {"secret": options.secret, "public": options.public, "fingerprint": made}
+    return _made(options, write_pair(Path(options.secret), Path(options.public), secret, public))
+
+
+def _made(options: argparse.Namespace, mark: str) -> int:
+    row = {"secret": options.secret, "public": options.public, "fingerprint": mark}
     return print_answer(
-        options, row, f"{options.secret} (mode 0400), {options.public}: fingerprint {made}"
+        options, row, f"{options.secret} (mode 0400), {options.public}: fingerprint {mark}"
     )
+
+
+def _new_ticket(options: argparse.Namespace) -> int:
+    key = SigningKey.generate()
+    public = encode_z85(bytes(key.verify_key))
+    create_files(
+        (Path(options.secret), f"{TICKET_SECRET} {encode_z85(bytes(key))}\n".encode(), 0o400),
+        (Path(options.public), f"{TICKET_PUBLIC} {public}\n".encode(), 0o644),
+    )
+    return _made(options, fingerprint(public))
+
+
+def _declare_ticket(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--secret", metavar="FILE", required=True, help="stays at the floor")
+    parser.add_argument("--public", metavar="FILE", required=True, help="goes to the tables")
+    parser.add_argument("--json", action="store_true", help="the answer as one JSON object")
 
 
 def _declare_show(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +85,7 @@ def _show(options: argparse.Namespace) -> int:
     """The fingerprint alone; of a secret file that of its public key."""
     path = Path(options.file)
     try:
-        kind, public = "public key", load_public(path)
+        kind, public = "public key", _public(path)
     except KeyFileError as error:
         if error.code != "E-KEY-104":
             raise
@@ -69,6 +93,15 @@ def _show(options: argparse.Namespace) -> int:
     mark = fingerprint(public)
     row = {"file": options.file, "kind": kind, "fingerprint": mark}
     return print_answer(options, row, f"{options.file}: {kind}, fingerprint {mark}")
+
+
+def _public(path: Path) -> str:
+    try:
+        return load_public(path)
+    except KeyFileError as error:
+        if error.code != "E-KEY-104":
+            raise
+        return load_public_word(path, TICKET_PUBLIC)
 
 
 def _declare_enrol(parser: argparse.ArgumentParser) -> None:
@@ -165,6 +198,12 @@ VERBS: Final = {
         _new,
         "make a pair of keys on this device",
         "new --secret link.key --public table-7.pub",
+    ),
+    "ticket": Verb(
+        _declare_ticket,
+        _new_ticket,
+        "make the pair that signs sign-ins of the pages",
+        "ticket --secret ticket.key --public ticket.pub",
     ),
     "show": Verb(_declare_show, _show, "the fingerprint of a key file", "show table-7.pub"),
     "enrol": Verb(

@@ -53,7 +53,7 @@ def test_login_is_left_out_for_this_machine_alone(tmp_path: Path, more: str) -> 
 def test_the_examples_of_the_page_can_be_used(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "operations" / "web.md").read_text("utf-8")
     examples = re.findall(r"```\n(\[web\]\nlisten.*?)```", page, re.DOTALL)
-    assert len(examples) == 2, "the floor's machine and a table's"
+    assert len(examples) == 3, "the floor's machine, a table's with tickets, and without"
     path = tmp_path / "web.toml"
     for example in examples:
         path.write_text(example, "utf-8")

@@ -1305,7 +1305,7 @@ function drawVerdict(sound, end) {
 function drawJumps() {
   const found = new Map();
   rows.forEach(({ marks: all, phase, what }, n) => {
-    const words = all.filter((one) => /^(decision|settlement) \d$/.test(one));
+    const words = all.filter((one) => /^(decision|settlement) \d$|^dispute ./.test(one));
     const stopped = /frozen|void/.test(phase) ? [`stopped: ${what}`] : [];
     for (const one of [phase, ...words.map((text) => text.replace(/ (\d)$/, " of seat $1")), ...stopped]) {
       if (one && !found.has(one)) {

@@ -25,7 +25,7 @@ if (session.login_required && !session.signed_in && !OPEN_TO_ALL.test(location.p
 }
 
 function toLogin() {
-  return `/login?next=${encodeURIComponent(location.pathname)}`;
+  return `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
 }
 
 const PAGES = [
@@ -576,20 +576,25 @@ function tell() {
   byId("ended").hidden = false;
 }
 
+/** Asks for a session, or for the way to one; then goes to `url` of the answer, or to `next`. */
+async function begin(path, body) {
+  byId("refused").hidden = true;
+  try {
+    const { url } = await post(path, body);
+    location.replace(url ?? after());
+  } catch (error) {
+    byId("refused").replaceChildren(await refusal(error));
+    byId("refused").hidden = false;
+  }
+}
+
 async function enter(event) {
   event.preventDefault();
   const [name, password] = [byId("name"), byId("password")];
   byId("enter").disabled = true;
-  byId("refused").hidden = true;
-  try {
-    await post("session", { name: name.value.trim(), password: password.value });
-    location.replace(after());
-  } catch (error) {
-    byId("refused").replaceChildren(await refusal(error));
-    byId("refused").hidden = false;
-    password.value = "";
-    password.focus();
-  }
+  await begin("session", { name: name.value.trim(), password: password.value });
+  password.value = "";
+  password.focus();
   byId("enter").disabled = false;
 }
 
@@ -598,12 +603,21 @@ async function leave() {
   location.assign("/login");
 }
 
-function login() {
+function login(name) {
   byId("brand").append(brand());
   byId("sign-in").addEventListener("submit", enter);
   byId("leave").addEventListener("click", leave);
+  byId("go").addEventListener("click", () => begin("session/challenge", { next: after() }));
   say(byId("notice"), session.notice ?? "");
   byId("notice").hidden = !session.notice;
+  const { hash, search } = location;
+  if (name === "ticket") {
+    begin("tickets", Object.fromEntries(new URLSearchParams(search)));
+    return;
+  }
+  if (session.floor && hash) {
+    begin("session/ticket", { ticket: hash.slice(8) });
+  }
   if (session.signed_in) {
     byId("inside").hidden = false;
     say(byId("who"), `${session.name}, ${session.role}`);
@@ -613,8 +627,10 @@ function login() {
   } else {
     byId("free").hidden = session.login_required !== false;
     tell();
-    byId("sign-in").hidden = false;
-    byId("name").focus();
+    const at = session.floor;
+    say(byId("floor"), at);
+    byId(at ? "away" : "sign-in").hidden = false;
+    byId(at ? "go" : "name").focus();
   }
 }
 
@@ -623,12 +639,12 @@ function login() {
 /** Makes the page of this address from its template, and loads what moves it. */
 function open() {
   const [, name] = location.pathname.split("/");
-  const template = byId(name);
+  const template = byId(name) ?? byId("login");
   document.body.className = template.className || name;
   document.title = `${name[0].toUpperCase()}${name.slice(1)} - Underfelt`;
   document.body.replaceChildren(template.content);
-  if (name === "login") {
-    login();
+  if (template.id === "login") {
+    login(name);
   } else {
     import(name === "floor" ? "./floor.js" : "./pages.js");
   }
