@@ -30,11 +30,12 @@ AWARD = {
 SUMS = {"event": 7, "in": "5000000", "display": "5000000", "difference": "0"}
 LAMPS = ("off", "open", "live", "your turn", "pay", "collect", "lucky", "void", "fault")
 EXAMPLES = {"table": "mega", "round": "1", "pool": "main"}
-# Awards and past rounds need a real link server and a real journal.
+# Awards and past rounds need a real link server and a real journal, tickets a second machine.
 ADDRESSES = sorted(
     path.format(**EXAMPLES)
     for path, name in PAGES.items()
-    if (STATIC / name).exists() and "{number}" not in path and "{round}" not in path
+    if (STATIC / name).exists()
+    and not any(one in path for one in ("{number}", "{round}", "/ticket"))
 )
 
 
