@@ -130,8 +130,8 @@ _JS: Final = re.compile(
 
 
 def as_served(name: str, data: bytes) -> bytes:
-    """Without comments, and without spaces, line ends and quotes that mean nothing; private names of
-    classes are short."""
+    """Without comments, and without spaces, line ends and quotes that mean nothing. Private names
+    of classes are short."""
     if name.endswith(".js"):
         return _script(data)
     if name.endswith(".css"):
