@@ -156,5 +156,9 @@ def stepped(page: Page, rows: list[dict[str, Any]]) -> None:
     page.locator("#jump").select_option(label="decision of seat 2")
     first = next(n for n, row in enumerate(rows, 1) if "decision 2" in row["marks"])
     shows(page.locator("#number"), f"Moment {first} of")
+    for mark in ("dispute raised", "dispute decided"):
+        page.locator("#jump").select_option(label=mark)
+        first = next(n for n, row in enumerate(rows, 1) if mark in row["marks"])
+        shows(page.locator("#number"), f"Moment {first} of")
     page.locator("#timeline svg").press("Home")
     shows(page.locator("#number"), "Moment 1 of")
