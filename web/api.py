@@ -17,7 +17,7 @@ from web.asking import ORDER_S, Control, Hands
 from web.config import WebConfig
 from web.evidence import EvidencePack, Wanted
 from web.operations import Call, Param
-from web.places import Full, Places, source_of
+from web.places import Full, Places
 from web.problems import BUSY, NO_SESSION, NO_SOURCE, NOT_HERE, Problem
 from web.runner import Done, Runner, failed
 from web.sessions import COOKIE, Login, Sessions, cookie_header
@@ -104,8 +104,8 @@ class Api:
         """Judged by the link server, which also slows down guessing."""
         login: m.Login = call.body
         request = {"verb": "password", "name": login.name, "password": login.password}
-        request["source"] = call.address
-        answer = await self._sign_ins.ask(request, source_of(call.address), ORDER_S)
+        request["source"] = call.source
+        answer = await self._sign_ins.ask(request, call.source, ORDER_S)
         change = answer.get("change")
         role = str(answer.get("role", ""))
         return self._begun(call, login.name, role, change if type(change) is int else 0)
@@ -351,7 +351,7 @@ class Api:
         self, call: Call, by: Sequence[m.Person], order: Mapping[str, Any]
     ) -> m.Done:
         people = [list(person) for person in by]
-        request = {"verb": "order", "by": people, "order": order, "source": call.address}
+        request = {"verb": "order", "by": people, "order": order, "source": call.source}
         return m.Done(True, await self._orders.ask(request, call.key, ORDER_S))
 
     # --- a simulated table ------------------------------------------------------------------------

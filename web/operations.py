@@ -74,7 +74,12 @@ class Call:
         """Who shares a bound: an account with all its sessions; without one, an address."""
         if self.session is not None:
             return f"account {self.session.name}"
-        return f"address {source_of(self.address)}"
+        return f"address {self.source}"
+
+    @property
+    def source(self) -> str:
+        """The address, as far as it tells one browser from another."""
+        return source_of(self.address)
 
     def number(self, name: str, default: int = 0) -> int:
         return int(self.values.get(name, default))
