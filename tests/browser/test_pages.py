@@ -118,7 +118,7 @@ def test_a_replay_draws_what_the_boards_showed(floor: Floor, tabs: Tabs) -> None
 
 @pytest.mark.parametrize("seat", [1, 2, 7])
 def test_the_stake_of_a_seat_covers_no_decision(floor: Floor, tabs: Tabs, seat: int) -> None:
-    wagers = [{"spot": spot, "cents": 2500, "decision": "rides"} for spot in "12$"]
+    wagers = [{"spot": spot, "cents": 2500, "decided": "rides"} for spot in "12$"]
     table = {"game": "MEGA", "title": "Megalink", "seats": [1, 2, 3, 4, 5, 6, 7]}
     floor.table.update(table=table, felt={"rows": [{"seat": seat, "wagers": wagers}]})
     page = tabs.open(floor.web.netloc, "/table/mega")

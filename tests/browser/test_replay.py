@@ -33,7 +33,7 @@ SEEN: Final = """() => {
     frames: [...document.querySelectorAll("#frames .frame")].map((one) =>
       [...one.children].slice(1).map((part) => part.textContent)),
     more: text("#frames > p")[0], state: text("#state")[0],
-    prompt: document.querySelector("#glass").hidden
+    prompt: document.querySelector("#prompt").parentElement.hidden
       ? null : document.querySelector("#prompt").dataset.text,
     cards: ["#felt .hand", "#felt .dealer [role=img]"].map((which) => [
       document.querySelectorAll(`${which} .card`).length,

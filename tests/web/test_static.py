@@ -144,6 +144,6 @@ def test_the_prompt_reads_the_boards_own_characters() -> None:
 
 def test_the_prompt_has_a_shape_for_every_code_of_the_rom() -> None:
     block = DISPLAYS[DISPLAYS.index("const ROM") : DISPLAYS.index("const FIRST")]
-    shapes = re.findall("[0-9a-f]{10}", "".join(re.findall('"([0-9a-f]+)"', block)))
+    shapes = re.findall("[0-9a-v]{7}", "".join(re.findall('"([0-9a-v]+)"', block)))
     assert len(shapes) == 0x80 - 0x20
     assert len(set(shapes)) == len(shapes)

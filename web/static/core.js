@@ -26,6 +26,10 @@ export const s = (name, ...given) => make(name, given, "http://www.w3.org/2000/s
 
 export const byId = (id) => document.getElementById(id);
 
+/** Replaces what is in an element; null leaves a child out. */
+export const fill = (id, ...children) =>
+  byId(id).replaceChildren(...children.flat(Infinity).filter(some));
+
 /** Children of `parent`, one per row: a row that did not change keeps its element and its focus. */
 export function keyed(parent, rows, keyOf, make) {
   const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
@@ -33,7 +37,7 @@ export function keyed(parent, rows, keyOf, make) {
     const key = String(keyOf(row));
     const said = JSON.stringify(row);
     const known = old.get(key);
-    if (known && known.drawnFrom === said) {
+    if (known?.drawnFrom === said) {
       return known;
     }
     const made = make(row);
@@ -106,9 +110,10 @@ export function dayAndClock() {
 
 /** The day and the time of day here: Sat 14 Mar, 03:12 */
 export function dayAndTime(ms, more = {}) {
-  const day = { weekday: "short", day: "numeric", month: "short" };
   return new Date(ms).toLocaleString("en-GB", {
-    ...day,
+    weekday: "short",
+    day: "numeric",
+    month: "short",
     hour: "2-digit",
     minute: "2-digit",
     ...more,
@@ -423,6 +428,7 @@ if ("onconnect" in globalThis) {
 //
 //   const stream = follow(["table:mega", "sim:mega"], (change) => draw(change));
 //   stream.part("table:mega", "felt")   the latest value, undefined before the first
+//   stream.parts("table:mega")          all of them, by name
 //   stream.age("table:mega")            milliseconds since its source answered
 //
 // `change` is {name, parts, log, reloaded, first}: only what is new; a part that is gone since a
@@ -437,9 +443,6 @@ const PING_MS = 4000;
 
 /** Something that takes messages for the hub; `heard` gets what the hub says. */
 function connect(heard) {
-  if (typeof SharedWorker === "undefined") {
-    return alone(heard);
-  }
   let send;
   try {
     const worker = new SharedWorker("/static/core.js", {
@@ -493,8 +496,13 @@ class Stream extends EventTarget {
     }
   }
 
+  /** All parts of a feed as they are now. */
+  parts(name) {
+    return this.#feeds.get(name)?.parts ?? {};
+  }
+
   part(name, part) {
-    return this.#feeds.get(name)?.parts[part];
+    return this.parts(name)[part];
   }
 
   /** False where the server has no such feed. */
@@ -514,7 +522,7 @@ class Stream extends EventTarget {
 
   /** A link server that does not lead, or has told no meters, answers but knows no amounts. */
   stale(name) {
-    const { server, meters } = this.#feeds.get(name)?.parts ?? {};
+    const { server, meters } = this.parts(name);
     const lost = server && (server.leading === false || !meters);
     return Boolean(lost) || this.age(name) > STALE_MS;
   }
@@ -564,7 +572,8 @@ class Stream extends EventTarget {
     now.feed = feed;
     now.n = n;
     now.heard = performance.now() - age;
-    const fresh = Object.fromEntries(known === now ? [] : gone(known));
+    const lost = known === now ? {} : (known?.parts ?? {});
+    const fresh = Object.fromEntries(Object.keys(lost).map((part) => [part, undefined]));
     for (const [part, [, value]] of Object.entries(parts)) {
       fresh[part] = value;
       now.parts[part] = value;
@@ -593,15 +602,10 @@ class Stream extends EventTarget {
   }
 }
 
-const gone = (known) => Object.keys(known?.parts ?? {}).map((part) => [part, undefined]);
-
 function mark(element, stale) {
   element.toggleAttribute("data-stale", stale);
   if (stale) {
-    const word = document.createElement("b");
-    word.className = "stale-word";
-    word.textContent = "STALE";
-    element.append(word);
+    element.append(h("b.stale-word", "STALE"));
   } else {
     element.querySelector(":scope > .stale-word")?.remove();
   }

@@ -38,9 +38,12 @@ class Board extends HTMLElement {
       this.append(this.frame(this.#unlit, this.#lit));
       this.setAttribute("role", "img");
     }
-    const [lit, unlit] = this.paths(memory, on);
-    this.#lit.setAttribute("d", lit);
-    this.#unlit.setAttribute("d", unlit);
+    const drawn = ["", ""];
+    this.draw(memory, on, (lit, path) => {
+      drawn[lit ? 1 : 0] += path;
+    });
+    this.#unlit.setAttribute("d", drawn[0]);
+    this.#lit.setAttribute("d", drawn[1]);
     this.#lit.setAttribute("opacity", (0.4 + (0.6 * brightness) / 15).toFixed(2));
     this.toggleAttribute("blinking", Boolean(blink));
     const text = this.words(memory, on);
@@ -53,6 +56,11 @@ class Board extends HTMLElement {
 
   frame(...drawn) {
     return s("svg", { viewBox: this.box, "aria-hidden": "true" }, drawn);
+  }
+
+  /** One text of hex, or one for each module. */
+  hex(memory) {
+    return [memory].flat().join(" ");
   }
 }
 
@@ -151,23 +159,15 @@ class Segments extends Board {
     );
   }
 
-  paths(modules, on) {
-    const drawn = ["", ""];
+  draw(modules, on, add) {
     this.cells(modules, on).forEach((word, n) => {
-      BARS.forEach((bar, bit) => {
-        drawn[(word >> bit) & 1 ? 0 : 1] += bar(n * CELL);
-      });
+      BARS.forEach((bar, bit) => add((word >> bit) & 1, bar(n * CELL)));
     });
-    return drawn;
   }
 
   words(modules, on) {
     const one = (word) => (FOURTEEN.get(word & ~DOT) ?? "?") + (word & DOT ? "." : "");
     return this.cells(modules, on).map(one).join("");
-  }
-
-  hex(modules) {
-    return modules.join(" ");
   }
 }
 
@@ -205,15 +205,13 @@ export function matrixOf(card) {
 class Matrix extends Board {
   box = "-3 -3 86 169";
 
-  paths(hex, on) {
-    const drawn = ["", ""];
+  draw(hex, on, add) {
     wordsOf(hex).forEach((column, x) => {
       for (let y = 0; y < 16; y++) {
         const dot = `M${x * 10 + 1.1} ${y * 10 + 5 + (y > 7 ? 3 : 0)}a3.9 3.9 0 1 1 0 .01Z`;
-        drawn[on && (column >> y) & 1 ? 0 : 1] += dot;
+        add(on && (column >> y) & 1, dot);
       }
     });
-    return drawn;
   }
 
   /** The card, empty when dark, ? where the dots show no card. */
@@ -225,30 +223,23 @@ class Matrix extends Board {
     const [rank, suit] = [RANKS[half(0)], SUITS[half(1)]];
     return rank && suit ? rank + suit : "?";
   }
-
-  hex(hex) {
-    return hex;
-  }
 }
 
 // ---- the prompt ---------------------------------------------------------------------------------
 
-/** ROM A00 from code 20: five columns of seven dots each, bit 0 on top. */
+/** ROM A00 from code 20: seven rows of five dots each, a digit in base 32 for a row. */
 const ROM = (
-  "000000000000005f00000007000700147f147f14242a7f2a12231308646236495620500000070000001c224100" +
-  "0041221c002a1c7f1c2a08083e080800503000000808080808006060000020100804023e5149453e00427f4000" +
-  "72494949462141494d331814127f1027454545393c4a49493141211109073649494936464949291e0000140000" +
-  "00403400000008142241141414141400412214080201590906324979413e7e1111117e7f494949363e41414122" +
-  "7f4141413e7f494949417f090909013e414151737f0808087f00417f41002040413f017f081422417f40404040" +
-  "7f021c027f7f0408107f3e4141413e7f090909063e4151215e7f09192946264949493203017f01033f4040403f" +
-  "1f2040201f3f4038403f631408146303047804036159494d43007f41414115167c1615004141417f0402010204" +
-  "4040404040000102040020545478407f484444383844444428384444487f385454541800087e09020c5252523e" +
-  "7f0804047800447d40002040443d007f1028440000417f40007c047804787c0804047838444444387c14141408" +
-  "081414187c7c08040408485454542404043f44243c4040207c1c2040201c3c4030403c44281028440c5050503c" +
-  "4464544c4400083641000000770000004136080008082a1c08081c2a0808"
+  "00000004444404aaa0000aavavaa4fke5u4op248j38kk8lid4440000248884284222484level4044v440" +
+  "0000c48000v00000000cc01248g0ehjlphe4c4444eeh1eggvv1261he26aiv22vgu11he78guhhev11248g" +
+  "ehhehheehhf12s00404000040448124842100v0v008421248eh16404eh1dlleehhhvhhuhhuhhuehggghe" +
+  "uhhhhhuvgguggvvggugggfhggjhfhhhvhhhe44444e72222ichikokihggggggvhrlllhhhhpljhhehhhhhe" +
+  "uhhugggehhhliduhhukihehge1hevl44444hhhhhhehhhhha4hhhlllahha4ahhhha4444v12e8gvf88888f" +
+  "hav4v44f11111f4ah0000000000v842000000c2eifggmphhu00ehghe11djhhf00ehvge254e4440fhhf1e" +
+  "ggmphhh40c444e20622icggikokic44444e00qllll00mphhh00ehhhe00uhugg00djf1100mpggg00fge1u" +
+  "44v445200hhhjd00hhha400hhlla00ha4ah00hhf1e00v248v244844244404448442448042v240048v840"
 )
-  .match(/.{10}/g)
-  .map(bytesOf);
+  .match(/.{7}/g)
+  .map((shape) => Array.from(shape, (row) => parseInt(row, 32)));
 const FIRST = 0x20;
 /** Own characters by their eight rows. */
 const OWN = {
@@ -266,20 +257,18 @@ class Lcd extends Board {
   box = "-8 -8 375 127";
 
   /** memory: {ddram: four hex texts of 20 codes, cgram: one of 64 bytes} */
-  paths({ ddram, cgram = "" }, on) {
+  draw({ ddram, cgram = "" }, on, add) {
     const own = bytesOf(cgram);
-    const drawn = ["", ""];
     ddram.forEach((hex, line) => {
       bytesOf(hex).forEach((code, column) => {
         for (let x = 0; x < 5; x++) {
           for (let y = 0; y < 8; y++) {
             const dot = `M${column * 18 + x * 3} ${line * 29 + y * 3}h2.6v2.6h-2.6Z`;
-            drawn[on && isDark(code, x, y, own) ? 0 : 1] += dot;
+            add(on && isDark(code, x, y, own), dot);
           }
         }
       });
     });
-    return drawn;
   }
 
   words({ ddram, cgram = "" }, on) {
@@ -301,12 +290,10 @@ class Lcd extends Board {
   }
 }
 
+/** A code without a shape is all dark. */
 function isDark(code, x, y, own) {
-  if (code < 0x10) {
-    return (own[8 * (code & 7) + y] >> (4 - x)) & 1;
-  }
-  const shape = ROM[code - FIRST];
-  return shape ? (shape[x] >> y) & 1 : 1;
+  const rows = code < 0x10 ? own.slice(8 * (code & 7)) : ROM[code - FIRST];
+  return rows ? (rows[y] >> (4 - x)) & 1 : 1;
 }
 
 // ---- the odometer -------------------------------------------------------------------------------
@@ -328,10 +315,9 @@ class Odometer extends HTMLElement {
     [...text]
       .filter((one) => one >= "0" && one <= "9")
       .forEach((digit, n) => roll(this.#reels[n], digit));
-    const sign = this.getAttribute("currency") ?? "$";
     this.dataset.text = text;
     this.setAttribute("role", "img");
-    this.setAttribute("aria-label", `${this.getAttribute("label") ?? ""} ${sign}${text}`.trim());
+    this.setAttribute("aria-label", `${this.getAttribute("label")} $${text}`);
   }
 
   #build(text) {
@@ -345,8 +331,7 @@ class Odometer extends HTMLElement {
       this.#reels.push(reel);
       return h("b", reel);
     });
-    const sign = h("em", this.getAttribute("currency") ?? "$");
-    this.replaceChildren(h("span.reels", { "aria-hidden": "true" }, sign, cells));
+    this.replaceChildren(h("span.reels", { "aria-hidden": "true" }, h("em", "$"), cells));
   }
 }
 
@@ -394,20 +379,20 @@ const RICOCHET = [
   { name: "hedge", label: "HEDGE", words: "hedge bet", column: 0.5, row: 1 },
 ];
 
-const LET_IT_RIDE_PHASES = [
+const OPENING = [
   ["between rounds", "between rounds"],
   ["bets open", "bets are open"],
   ["bets closed", "bets are closed"],
   ["deal", "dealing"],
+];
+const LET_IT_RIDE_PHASES = [
+  ...OPENING,
   ["decision 1", "first decision"],
   ["decision 2", "second decision"],
   ["settle", "settlement"],
 ];
 const RICOCHET_PHASES = [
-  ["between rounds", "between rounds"],
-  ["bets open", "bets are open"],
-  ["bets closed", "bets are closed"],
-  ["deal", "dealing"],
+  ...OPENING,
   ["confirm", "cards to be confirmed"],
   ["players act", "players act"],
   ["draw", "three cards to a player"],
@@ -478,26 +463,12 @@ function chipsFor(cents) {
   return chips;
 }
 
-const PROGRESSIVE = "progressive";
-
-/** The word at a lamp, by seat. */
-function lampsOf(lamps) {
-  const rows = Array.isArray(lamps) ? lamps : (lamps?.seats ?? []);
-  const pairs = rows.map((row, n) =>
-    typeof row === "string" ? [n + 1, row] : [row.seat, row.lamp],
-  );
-  return Object.fromEntries(pairs);
-}
-
 function spotsOf(layout, row, chips, number, asked) {
   const spots = {};
   for (const { name } of layout.spots) {
-    const wager = row?.wagers?.find((one) => one.spot === name);
-    const decision = wager?.decision ?? wager?.decided ?? "";
-    const stack = chips?.[`${number}/${name}`];
-    const cents = wager?.cents ?? 0;
+    const { cents = 0, decided: decision } = row?.wagers?.find((one) => one.spot === name) ?? {};
     const measured = decision === "back" ? [] : chipsFor(cents);
-    const lying = chips ? (stack ?? []) : measured;
+    const lying = chips ? (chips[`${number}/${name}`] ?? []) : measured;
     if (cents || lying.length || name === asked) {
       spots[name] = { cents, chips: lying, decision, asked: name === asked };
     }
@@ -505,22 +476,15 @@ function spotsOf(layout, row, chips, number, asked) {
   return spots;
 }
 
-/** What is at stake: what the table has measured, or what lies there before it has. */
-function stake(spots) {
-  let sum = 0;
-  for (const spot of Object.values(spots)) {
-    if (spot.decision !== "back") {
-      sum += spot.cents || spot.chips.reduce((a, b) => a + b, 0);
-    }
-  }
-  return sum;
-}
+const sum = (amounts) => amounts.reduce((a, b) => a + b, 0);
+
+/** What the table has measured, or what lies there before it has. */
+const atStake = ({ cents, chips }) => cents || sum(chips);
 
 function boardOf(layout, felt) {
-  const dealer = felt?.rows?.find((row) => row.seat === 0);
-  const board = [...(felt?.board ?? dealer?.cards ?? [])];
+  const board = [...(felt.board ?? [])];
   if (layout.board === 3 && board.length === 2) {
-    board.splice(1, 0, felt?.bonus ?? "");
+    board.splice(1, 0, felt.bonus ?? "");
   }
   while (board.length < layout.board) {
     board.push("");
@@ -528,13 +492,7 @@ function boardOf(layout, felt) {
   return board;
 }
 
-function deviceOf(device, kind) {
-  if (!device) {
-    return { kind, words: "", ok: true };
-  }
-  const left = device.cards_left ?? device["cards left"];
-  const jam = Boolean(device.jam);
-  const lid = Boolean(device.lid_open ?? device["lid open"]);
+function deviceOf({ jam, "lid open": lid, "cards left": left }, kind) {
   const trouble = jam ? "JAM" : lid ? "lid open" : "";
   return { kind, words: trouble || (left === undefined ? "" : `${left} left`), ok: !trouble };
 }
@@ -542,34 +500,30 @@ function deviceOf(device, kind) {
 /**
  * From feeds to what <uf-felt> draws, one form for live tables and past rounds.
  * `table`, `status`, `felt`, `lamps` as in the table's feed; `sim` the parts of the simulator's
- * (chips, credits, acceptors, card_device, people), null at a real table and in the past.
+ * (chips, acceptors, card_device, people), null at a real table and in the past.
  */
-export function feltState({ table = {}, status = {}, felt = {}, lamps = [], sim = null }) {
+export function feltState({ table, status = {}, felt = {}, lamps = [], sim = null }) {
   const layout = GAMES[table.game] ?? GAMES.MEGA;
-  const words = lampsOf(lamps);
   const phase = status.phase ?? "";
   const kind = table.card_device === "shuffler" ? "SHUFFLER" : "SHOE";
   const seats = (table.seats ?? [1, 2, 3, 4, 5, 6, 7]).map((number) => {
     const row = felt.rows?.find((one) => one.seat === number);
-    const lamp = words[number] ?? "off";
+    const lamp = lamps.find((one) => one.seat === number)?.lamp ?? "off";
     const asked = lamp === "your turn" ? ASKED[phase] : "";
     const spots = spotsOf(layout, row, sim?.chips, number, asked);
-    const side = row?.wagers?.find((one) => one.spot === PROGRESSIVE);
-    const credits = row?.credits ?? (side ? side.cents / (table.credit_cents || 100) : 0);
     return {
       seat: number,
       lamp,
       note: row?.note ?? "",
       spots,
-      stake: stake(spots),
-      credits,
-      box: sim?.credits?.[number] ?? 0,
-      enabled: Boolean(sim?.acceptors?.[number]),
+      stake: sum(Object.values(spots).map((one) => (one.decision === "back" ? 0 : atStake(one)))),
+      credits: row?.credits,
+      enabled: sim?.acceptors?.[number],
       cards: row?.cards ?? [],
-      who: sim?.people?.seats?.[number] ?? "",
+      who: sim?.people?.seats?.[number],
     };
   });
-  const pot = sim?.chips?.["0/pot"] ?? chipsFor(felt.pot_cents ?? 0);
+  const pot = sim?.chips["0/pot"] ?? chipsFor(felt.pot_cents ?? 0);
   return {
     game: table.game ?? "MEGA",
     title: table.title ?? "",
@@ -577,9 +531,8 @@ export function feltState({ table = {}, status = {}, felt = {}, lamps = [], sim 
     phase,
     seats,
     board: boardOf(layout, felt),
-    pot: { cents: felt.pot_cents ?? pot.reduce((a, b) => a + b, 0), chips: pot },
-    device: deviceOf(sim?.card_device, kind),
-    discards: felt.discards ?? null,
+    pot: { cents: felt.pot_cents ?? sum(pot), chips: pot },
+    device: deviceOf(sim?.card_device ?? {}, kind),
   };
 }
 
@@ -684,11 +637,10 @@ function spokes(up) {
   return path;
 }
 
-/** The top of a chip, lying at this height. */
+/** What is on top of a chip that lies at this height. */
 function face(cents, up) {
-  const [body, mark, print] = COLOURS[cents] ?? OTHER;
+  const [, mark, print] = COLOURS[cents] ?? OTHER;
   return [
-    s("ellipse.face", { cy: up, rx: 17, ry: 11.5, fill: body }),
     s("path", { d: spokes(up), stroke: mark, "stroke-width": 3.6 }),
     s("ellipse.ring", { cy: up, rx: 10.5, ry: 7.1, stroke: mark }),
     s("text.value", { y: up + 3.3, fill: print }, short(cents)),
@@ -702,26 +654,17 @@ function stack(chips, place, classes = "") {
   shown.forEach((cents, n) => {
     const [body, mark] = COLOURS[cents] ?? OTHER;
     const up = -n * RISE;
-    const marks = [
-      [-11.5, 8.2],
-      [-3.5, 11],
-      [4.5, 11],
-      [12, 8],
-    ];
     made.append(
       s("path.edge", { d: `M-17 ${up}v3.6a17 11.5 0 0 0 34 0v-3.6Z`, fill: body }),
       s("path", {
-        d: marks.map(([x, y]) => `M${x} ${up + y}v3.7`).join(""),
+        d: `M-11.5 ${up + 8.2}v3.7M-3.5 ${up + 11}v3.7M4.5 ${up + 11}v3.7M12 ${up + 8}v3.7`,
         stroke: mark,
         "stroke-width": 3,
       }),
+      s("ellipse.face", { cy: up, rx: 17, ry: 11.5, fill: body }),
     );
-    if (n < shown.length - 1) {
-      made.append(s("ellipse.face", { cy: up, rx: 17, ry: 11.5, fill: body }));
-    } else {
-      made.append(...face(cents, up));
-    }
   });
+  made.append(...face(shown.at(-1), (1 - shown.length) * RISE));
   return made;
 }
 
@@ -898,7 +841,7 @@ function spotWords(spot) {
   if (spot.decision === "back") {
     return "taken back";
   }
-  const cents = spot.cents || spot.chips.reduce((a, b) => a + b, 0);
+  const cents = atStake(spot);
   return [cents ? money(cents) : "empty", spot.decision].filter(Boolean).join(" ");
 }
 
@@ -915,7 +858,7 @@ class Felt extends HTMLElement {
     }
     const label = `${state.title}, round ${state.round}: ${state.phase}`;
     this.#svg.setAttribute("aria-label", label);
-    this.#draw("dealer", [state.board, state.pot, state.device, state.discards], (old) =>
+    this.#draw("dealer", [state.board, state.pot, state.device], (old) =>
       this.#dealer(state, old),
     );
     for (const seat of state.seats) {
@@ -929,7 +872,7 @@ class Felt extends HTMLElement {
     this.#drawn.clear();
     this.#before = {};
     this.#svg = s("svg", {
-      viewBox: this.getAttribute("box") ?? "-22 22 1244 768",
+      viewBox: "-22 22 1244 768",
       preserveAspectRatio: "xMidYMid meet",
       role: "group",
     });
@@ -1032,7 +975,7 @@ class Felt extends HTMLElement {
       this.#board(state.board, old?.[0] ?? state.board),
       this.layout.pot && this.#pot(state.pot),
       this.#device(state.device),
-      this.#discards(state.discards),
+      this.#discards(),
     ].filter(Boolean);
   }
 
@@ -1057,19 +1000,18 @@ class Felt extends HTMLElement {
 
   #pot({ cents, chips }) {
     const label = `pot ${money(cents)}`;
-    const made = s("g", { role: "img", "aria-label": label });
-    made.append(
+    const kinds = [...new Set(chips)].slice(0, 3);
+    const made = s(
+      "g",
+      { role: "img", "aria-label": label },
       s("circle.spot.pot", { cx: CX, cy: 350, r: 44 }),
       s("text.caption", { x: CX, y: 410 }, "POT"),
+      kinds.map((value, n) => {
+        const same = chips.filter((one) => one === value);
+        return stack(same, [CX + (n - (kinds.length - 1) / 2) * 36, 352]);
+      }),
+      cents ? pill([CX, 299], money(cents), "gold") : null,
     );
-    const kinds = [...new Set(chips)].slice(0, 3);
-    kinds.forEach((value, n) => {
-      const same = chips.filter((one) => one === value);
-      made.append(stack(same, [CX + (n - (kinds.length - 1) / 2) * 36, 352]));
-    });
-    if (cents) {
-      made.append(pill([CX, 299], money(cents), "gold"));
-    }
     const button = this.#button(
       ["circle", { cx: CX, cy: 350, r: 44 }],
       "pot",
@@ -1099,14 +1041,17 @@ class Felt extends HTMLElement {
     );
   }
 
-  #discards(count) {
-    const made = s("g", { transform: "translate(354 98) rotate(-12)" });
-    made.append(s("rect.rack", { x: -40, y: -34, width: 80, height: 66, rx: 6 }));
-    for (let n = 0; n < Math.min(6, Math.ceil((count ?? 0) / 8)); n++) {
-      made.append(card(HIDDEN, `translate(${-2 + n * 0.8} ${2 - n * 1.6}) rotate(90) scale(.86)`));
-    }
-    const text = count === null ? "discards" : `${count} discards`;
-    return s("g", { "aria-hidden": "true" }, made, s("text.count", { x: 362, y: 150 }, text));
+  #discards() {
+    return s(
+      "g",
+      { "aria-hidden": "true" },
+      s(
+        "g",
+        { transform: "translate(354 98) rotate(-12)" },
+        s("rect.rack", { x: -40, y: -34, width: 80, height: 66, rx: 6 }),
+      ),
+      s("text.count", { x: 362, y: 150 }, "discards"),
+    );
   }
 
   // ---- a seat -----------------------------------------------------------------------------------
@@ -1139,30 +1084,25 @@ class Felt extends HTMLElement {
   }
 
   #spot(seat, { name, label, words, column, row }, angle, old) {
-    const place = at(angle, 186 + row * 46, column * APART);
     const here = seat.spots[name];
     const back = here?.decision === "back";
     const classes = ["spot", here?.asked ? "asked" : "", back ? "back" : ""].join(" ");
     const said = `Seat ${seat.seat}, ${words}: ${spotWords(here)}`;
-    const [x, y] = place;
-    const made = s("g");
-    made.append(
+    const [x, y] = at(angle, 186 + row * 46, column * APART);
+    const more = here?.chips.length > (old?.spots[name]?.chips.length ?? 0);
+    const inward = Math.abs(Math.cos(angle * RADIANS)) > 0.5 ? 218 : 156;
+    const [wordX, wordY] = back ? [x, y + 12] : at(angle, inward, column * APART);
+    const made = s(
+      "g",
       s("circle", { cx: x, cy: y, r: 22, class: classes }),
       s(
         "text",
         { x, y: y + (back ? 2 : 5.8), class: label.length > 2 ? "label long" : "label" },
         label,
       ),
+      here?.chips.length ? stack(here.chips, [x, y - 1], old && more ? "put" : "") : null,
+      here?.decision && s("text.tiny", { x: wordX, y: wordY + 3 }, here.decision),
     );
-    if (here?.chips.length) {
-      const more = here.chips.length > (old?.spots[name]?.chips.length ?? 0);
-      made.append(stack(here.chips, [x, y - 1], old && more ? "put" : ""));
-    }
-    if (here?.decision) {
-      const inward = Math.abs(Math.cos(angle * RADIANS)) > 0.5 ? 218 : 156;
-      const [wordX, wordY] = back ? [x, y + 12] : at(angle, inward, column * APART);
-      made.append(s("text.tiny", { x: wordX, y: wordY + 3 }, here.decision));
-    }
     const button = this.#button(
       ["circle", { cx: x, cy: y, r: 24 }],
       `${seat.seat}/${name}`,
@@ -1177,25 +1117,23 @@ class Felt extends HTMLElement {
     const [x, y] = at(angle, 30);
     const state = seat.credits ? "in" : seat.enabled ? "ready" : "";
     const label = `Seat ${seat.seat}, progressive: ${seat.credits || "no"} credit`;
-    const made = s("g");
-    made.append(
-      s("circle", { cx: x, cy: y, r: 14, class: `acceptor ${state}` }),
-      s("rect.slot", { x: x - 6.5, y: y - 1.3, width: 13, height: 2.6, rx: 1.3 }),
+    return s(
+      "g",
+      s(
+        "g",
+        s("circle", { cx: x, cy: y, r: 14, class: `acceptor ${state}` }),
+        s("rect.slot", { x: x - 6.5, y: y - 1.3, width: 13, height: 2.6, rx: 1.3 }),
+        seat.credits
+          ? [
+              s("circle.credit", { cx: x + 11, cy: y - 11, r: 9 }),
+              s("text.credits", { x: x + 11, y: y - 7 }, seat.credits),
+            ]
+          : null,
+      ),
+      this.#button(["circle", { cx: x, cy: y, r: 18 }], `${seat.seat}/credit`, label, () =>
+        this.#play("credit", seat.seat, ""),
+      ),
     );
-    if (seat.credits) {
-      made.append(
-        s("circle.credit", { cx: x + 11, cy: y - 11, r: 9 }),
-        s("text.credits", { x: x + 11, y: y - 7 }, seat.credits),
-      );
-    }
-    const credit = () => this.#play("credit", seat.seat, "");
-    const button = this.#button(
-      ["circle", { cx: x, cy: y, r: 18 }],
-      `${seat.seat}/credit`,
-      label,
-      credit,
-    );
-    return s("g", made, button);
   }
 
   #hand(seat, angle, old) {
@@ -1248,8 +1186,8 @@ customElements.define("uf-felt", Felt);
 
 // <uf-plot>: bars with marks, or lines, in plain SVG.
 //   plot.bars({values, labels, marks: [{at, text}], unit, label})
-//   plot.lines({series: [{name, values, fill}], labels: [[index, text]], unit, label})
-// A null value is a gap. The top of the scale is chosen from the values unless `top` says it.
+//   plot.lines({series: [{name, values, fill}], labels: [[index, text]], label})
+// A null value is a gap.
 
 const FROM = 46;
 const REST = 6;
@@ -1271,12 +1209,7 @@ class Plot extends HTMLElement {
   #draw = null;
 
   connectedCallback() {
-    this.watch = new ResizeObserver(() => this.#draw?.());
-    this.watch.observe(this);
-  }
-
-  disconnectedCallback() {
-    this.watch.disconnect();
+    new ResizeObserver(() => this.#draw?.()).observe(this);
   }
 
   bars(data) {
@@ -1289,7 +1222,8 @@ class Plot extends HTMLElement {
     this.#draw();
   }
 
-  #frame({ label, unit = "", top }) {
+  #frame(values, { label, unit = "" }) {
+    const top = scale(values);
     const width = Math.max(200, this.clientWidth);
     const height = Math.max(90, this.clientHeight);
     const y = (value) => ABOVE + (height - ABOVE - BELOW) * (1 - value / top);
@@ -1310,8 +1244,8 @@ class Plot extends HTMLElement {
     return { svg, width, height, y };
   }
 
-  #bars({ values, labels = [], marks = [], top = scale(values), ...more }) {
-    const { svg, width, height, y } = this.#frame({ top, ...more });
+  #bars({ values, labels, marks, ...more }) {
+    const { svg, width, height, y } = this.#frame(values, more);
     const step = (width - FROM - REST) / values.length;
     values.forEach((value, n) => {
       const x = FROM + n * step;
@@ -1350,10 +1284,10 @@ class Plot extends HTMLElement {
     }
   }
 
-  #lines({ series, labels = [], top, ...more }) {
-    const most = top ?? scale(series.flatMap((one) => one.values));
-    const { svg, width, height, y } = this.#frame({ top: most, ...more });
-    const count = Math.max(2, ...series.map((one) => one.values.length));
+  #lines({ series, labels, ...more }) {
+    const all = series.flatMap((one) => one.values);
+    const { svg, width, height, y } = this.#frame(all, more);
+    const count = series[0].values.length;
     const x = (n) => FROM + ((width - FROM - REST) * n) / (count - 1);
     for (const { name, values, fill } of series) {
       let path = "";

@@ -2,6 +2,7 @@
 import {
   byId,
   clock,
+  fill,
   follow,
   get,
   h,
@@ -167,7 +168,7 @@ function tableView(row, { table, status, lamps, silent, awards, rounds, meanings
     kind === "gold"
       ? pendingWords(awards, here)
       : worst && !gone
-        ? `${first.code ? `${first.code} ` : ""}${first.text}. ${first.action ?? ""}`
+        ? `${[first.code, first.text].filter(Boolean).join(" ")}. ${first.action ?? ""}`
         : quietLines(link, status, rounds);
   const game = table?.game ?? link?.game ?? "";
   return {
@@ -212,7 +213,7 @@ function attentionOf({ tables, alarms, server, meanings }) {
     rows.push({
       key: `alarm-${alarm.alarm}`,
       kind: "warn",
-      text: `${alarm.table ? `${alarm.table}: ` : ""}${alarm.text}${again}`,
+      text: [alarm.table, alarm.text + again].filter(Boolean).join(": "),
       code: alarm.code,
       at_ms: alarm.at_ms,
       action: meanings[alarm.code]?.action,
@@ -325,7 +326,16 @@ function awardRow(award) {
   ];
 }
 
-function sheet({ server, pools, meters, awards, alarms, conservation, tables, stale }) {
+function sheet({
+  server,
+  pools = [],
+  meters = [],
+  awards = [],
+  alarms = [],
+  conservation,
+  tables,
+  stale,
+}) {
   const now = Date.now();
   const open = awards.filter(isOpen);
   const over = awards.filter(
@@ -392,13 +402,7 @@ function sheet({ server, pools, meters, awards, alarms, conservation, tables, st
     ),
     h("section.notes", h("h2", "For the next shift"), h("p")),
     signatures("Handed over by", "Taken over by", "Time"),
-  ].filter(Boolean);
-}
-
-/** `button` prints the sheet; so does printing the page in any other way. */
-function handOver(button, element, state) {
-  addEventListener("beforeprint", () => element.replaceChildren(...sheet(state())));
-  button.addEventListener("click", () => window.print());
+  ];
 }
 
 // ---- the page -----------------------------------------------------------------------------------
@@ -406,7 +410,6 @@ function handOver(button, element, state) {
 const LINK = "link";
 const MOST_FOLLOWED = 60;
 const MOST_AWARDS = 4;
-const UNITS = 1000000n;
 
 const shell = new Shell("floor");
 const { tables: configured } = await get("tables").catch(() => ({ tables: [] }));
@@ -535,7 +538,8 @@ function drawLevel(row, pool, level) {
     return;
   }
   const waits = level.pending ? ` · PENDING ${level.pending}` : "";
-  say(words, `${must ? `, must hit by ${money(must.max_cents)}` : ""} · gen ${level.generation}${waits}`);
+  const limit = must ? `, must hit by ${money(must.max_cents)}` : "";
+  say(words, `${limit} · gen ${level.generation}${waits}`);
   const bar = row.querySelector(".must");
   bar.toggleAttribute("hidden", !must);
   if (must) {
@@ -591,16 +595,13 @@ const WHERE = [
 ];
 const ALWAYS = new Set(["in", "seeds", "display", "pending", "paid", "reserve"]);
 
-/** Exact: two digits, more only where there is less than a cent. */
+/** Eight digits of units; only the first two where the others are 0. */
 function exact(units) {
   const sign = units < 0n ? "-" : "";
   const whole = units < 0n ? -units : units;
-  const cents = String(whole / UNITS).padStart(3, "0");
-  const rest = String(whole % UNITS)
-    .padStart(6, "0")
-    .replace(/0+$/, "");
-  const dollars = BigInt(cents.slice(0, -2)).toLocaleString("en-US");
-  return `${sign}${dollars}.${cents.slice(-2)}${rest}`;
+  const digits = String(whole).padStart(9, "0");
+  const dollars = BigInt(digits.slice(0, -8)).toLocaleString("en-US");
+  return `${sign}${dollars}.${digits.slice(-8).replace(/^(..\d*?)0*$/, "$1")}`;
 }
 
 function drawProof() {
@@ -608,7 +609,7 @@ function drawProof() {
   if (!said) {
     say(byId("verdict"), "The sums are not known");
     byId("proof").classList.remove("bad");
-    [byId("tick"), byId("checked"), byId("sums")].forEach((one) => one.replaceChildren());
+    ["tick", "checked", "sums"].forEach((id) => fill(id));
     return;
   }
   const side = (rows) =>
@@ -620,10 +621,11 @@ function drawProof() {
   const difference = total(into) - total(where);
   const good = difference === 0n && said.difference === "0";
   byId("proof").classList.toggle("bad", !good);
-  byId("tick").replaceChildren(icon(good ? "ok" : "bad"));
+  fill("tick", icon(good ? "ok" : "bad"));
   say(byId("verdict"), good ? "Every cent is where it belongs" : "THE SUMS DIFFER: call the auditor");
   const shown = `${difference < 0n ? "-" : ""}0.00000000`;
-  byId("checked").replaceChildren(
+  fill(
+    "checked",
     `checked at event ${said.event.toLocaleString("en-US")}, difference `,
     h("b.num", good ? shown : exact(difference || BigInt(said.difference))),
     ",",
@@ -640,7 +642,7 @@ function drawProof() {
         ),
       ),
     );
-  byId("sums").replaceChildren(list(into), list(where));
+  fill("sums", list(into), list(where));
 }
 
 // ---- jackpots -----------------------------------------------------------------------------------
@@ -767,13 +769,13 @@ function drawTables() {
   const many = (kind) => all.filter((one) => one.kind === kind).length;
   const [bad, warn, gold, shut] = ["bad", "warn", "gold", "shut"].map(many);
   const playing = all.length - bad - warn - shut;
-  const counts = [
+  fill(
+    "counts",
     tag("ok", `${playing} playing`),
-    bad && tag("bad", icon("bad"), `${bad} stopped`),
-    warn && tag("warn", icon("warn"), `${warn} degraded`),
-    shut && tag("", `${shut} away`),
-  ];
-  byId("counts").replaceChildren(...counts.filter(Boolean));
+    bad ? tag("bad", icon("bad"), `${bad} stopped`) : null,
+    warn ? tag("warn", icon("warn"), `${warn} degraded`) : null,
+    shut ? tag("", `${shut} away`) : null,
+  );
   drawAttention(all);
   const need = bad + warn + gold;
   const waits = stream.stale(LINK) ? "STALE" : `${counted(waiting().length, "jackpot")} waiting`;
@@ -837,13 +839,7 @@ stream.addEventListener("tick", () => {
   }
 });
 
-handOver(byId("hand-over"), byId("sheet"), () => ({
-  server: link("server"),
-  pools: link("pools") ?? [],
-  meters: link("meters") ?? [],
-  awards: link("awards") ?? [],
-  alarms: link("alarms") ?? [],
-  conservation: link("conservation"),
-  tables: views(),
-  stale: stream.stale(LINK),
-}));
+byId("hand-over").addEventListener("click", () => window.print());
+addEventListener("beforeprint", () => {
+  fill("sheet", sheet({ ...stream.parts(LINK), tables: views(), stale: stream.stale(LINK) }));
+});

@@ -4,6 +4,7 @@ import {
   byId,
   clock,
   dayAndTime,
+  fill,
   follow,
   get,
   h,
@@ -50,37 +51,15 @@ if (paper || page === "replay") {
 // Hands at a simulated table: chips, console keys, cards, the supervisor key, bots, trouble.
 // Every order ends in a sentence: what came true, or why it was refused.
 
-const NUMBERS = "1 8 2 9 3 0 4 ENTER 5 CLEAR 6 MENU 7 UNDO".split(" ");
-const GAME = "OPEN PLAY CLOSE HANDLED COMM1 SHOW COMM2 PAID RIDE END BACK VOID FOLD CALL".split(
-  " ",
+/** Keys of the console, each with the key of the keyboard that presses it; digits are their own. */
+const keysOf = (text) => text.split(" ").map((one) => one.split(":"));
+const NUMBERS = keysOf("1 8 2 9 3 0 4 ENTER:Enter 5 CLEAR:x 6 MENU:m 7 UNDO:u");
+const GAME = keysOf(
+  "OPEN:o PLAY:p CLOSE:c HANDLED:h COMM1:q SHOW:s COMM2:w PAID:d RIDE:r END:e BACK:b VOID:v " +
+    "FOLD:f CALL:a",
 );
 const KEYS = [...NUMBERS, ...GAME];
 const RED = ["VOID", "CALL"];
-
-/** Keys of the console to keys of the keyboard; digits are themselves. */
-const SHORTCUTS = {
-  ENTER: "Enter",
-  CLEAR: "x",
-  MENU: "m",
-  UNDO: "u",
-  OPEN: "o",
-  CLOSE: "c",
-  COMM1: "q",
-  COMM2: "w",
-  RIDE: "r",
-  BACK: "b",
-  FOLD: "f",
-  PLAY: "p",
-  HANDLED: "h",
-  SHOW: "s",
-  PAID: "d",
-  END: "e",
-  VOID: "v",
-  CALL: "a",
-};
-const BY_LETTER = Object.fromEntries(
-  Object.entries(SHORTCUTS).map(([key, letter]) => [letter, key]),
-);
 const OFF = "underfelt-shortcuts-off";
 const FIELDS = "input:not([type=radio], [type=checkbox]), select, textarea, dialog *";
 
@@ -98,7 +77,7 @@ class Play {
   constructor(table, felt) {
     this.#table = table;
     this.#felt = felt;
-    this.#trouble = new Trouble(KEYS, (sentence, words) => this.order("fault", sentence, words));
+    this.#trouble = new Trouble(KEYS.map(([key]) => key), (sentence, words) => this.order("fault", sentence, words));
   }
 
   start() {
@@ -208,27 +187,23 @@ class Play {
         chipPicture(cents),
       ),
     );
-    byId("chips")
-      .querySelector("div")
-      .replaceChildren(...made);
+    document.querySelector("#chips div").replaceChildren(...made);
   }
 
   // ---- the console ------------------------------------------------------------------------------
 
   #drawKeys() {
-    const hint = (letter) =>
-      letter && h("kbd", { "aria-hidden": "true" }, letter.replace("Enter", "↵"));
-    const make = (key) => {
+    const make = ([key, letter]) => {
       const made = h(
         "button",
         {
           class: RED.includes(key) ? "red" : null,
           "data-key": key,
-          "aria-keyshortcuts": SHORTCUTS[key] ?? key,
+          "aria-keyshortcuts": letter ?? key,
           onclick: () => this.#press(key),
         },
         key,
-        hint(SHORTCUTS[key]),
+        letter && h("kbd", { "aria-hidden": "true" }, letter.replace("Enter", "↵")),
       );
       this.#keys.set(key, made);
       return made;
@@ -303,7 +278,7 @@ class Play {
       n: () => this.#step(),
       k: () => this.#turn(),
     };
-    const key = /^\d$/.test(letter) ? letter : BY_LETTER[letter];
+    const [key] = KEYS.find(([one, typed = one]) => typed === letter) ?? [];
     if (letter === "[" || letter === "]") {
       this.#otherChip(letter === "]" ? 1 : -1);
     } else if (acts[letter]) {
@@ -327,7 +302,6 @@ class Play {
 
   #drawPeople({ dealer, seats }) {
     const rows = [["dealer", dealer], ...Object.entries(seats)];
-    const held = document.activeElement?.dataset?.key;
     keyed(
       byId("people").querySelector("div"),
       rows,
@@ -351,11 +325,6 @@ class Play {
         );
       },
     );
-    if (held) {
-      byId("people")
-        .querySelector(`[data-key="${CSS.escape(held)}"]`)
-        ?.focus();
-    }
   }
 }
 
@@ -371,7 +340,7 @@ const USUAL = [
     "replug chips-1",
     ({ lines }) => !lines["chips-1"],
   ],
-  ["Jam the cards", "Clear the jam", "jam", "jam off", ({ device }) => device?.jam],
+  ["Jam the cards", "Clear the jam", "jam", "jam off", (now) => now.card_device?.jam],
   ["Foreign card", "", "foreign", "", null],
   [
     "Cut the link",
@@ -562,40 +531,14 @@ function tableChanged({ name: feed, parts, log: entries, reloaded }) {
     drawTags();
   }
   if (feed === SIM) {
-    hands.draw({
-      displays: sim("displays"),
-      people: sim("people"),
-      lines: sim("lines"),
-      pins: sim("pins"),
-      device: sim("card_device"),
-      table: at("table"),
-    });
+    hands.draw({ ...stream.parts(SIM), table: at("table") });
   }
-}
-
-function simulatorParts() {
-  if (!sim("chips")) {
-    return null;
-  }
-  return {
-    chips: sim("chips"),
-    credits: sim("credits"),
-    acceptors: sim("acceptors"),
-    card_device: sim("card_device"),
-    people: sim("people"),
-  };
 }
 
 function drawFelt() {
-  const table = at("table");
-  if (table) {
-    const now = {
-      table,
-      status: at("status"),
-      felt: at("felt"),
-      lamps: at("lamps") ?? sim("lamps"),
-    };
-    byId("felt").state = feltState({ ...now, sim: simulatorParts() });
+  if (at("table")) {
+    const simulator = sim("chips") ? stream.parts(SIM) : null;
+    byId("felt").state = feltState({ ...stream.parts(TABLE), sim: simulator });
   }
 }
 
@@ -608,46 +551,30 @@ function drawTitle() {
   const { min_cents: least, max_cents: most } = table.limits ?? {};
   document.title = `Table ${given}, round ${status.round}: ${status.phase} - Underfelt`;
   say(byId("title"), table.title);
-  const facts = [
+  fill(
+    "where",
     h("span", "Table ", h("b", given)),
     h("span", "round ", h("b", status.round)),
     least == null || most == null
       ? null
       : h("span.num.hide-s", `${money(least)} – ${money(most)}`),
-    status.dealer && h("span", "dealer ", h("b", status.dealer)),
-  ];
-  byId("where").replaceChildren(...facts.filter(Boolean));
+    status.dealer ? h("span", "dealer ", h("b", status.dealer)) : null,
+  );
   byId("replay").href = `/replay/${encodeURIComponent(given)}/${status.round || "last"}`;
   drawPhases(GAMES[table.game] ?? GAMES.MEGA, status.phase);
 }
 
 function drawPhases(layout, phase) {
-  const names = layout.phases.map(([word]) => word);
-  const now = layout.phases.findIndex(([, one]) => one === phase);
-  if (STOPS[phase]) {
-    names.push(STOPS[phase]);
-  }
-  const current = STOPS[phase] ? names.length - 1 : now;
-  const rows = names.map((word, n) => [
-    word,
-    STOPS[phase] ? n === current : n <= current,
-    n === current,
-  ]);
+  const stopped = STOPS[phase];
+  const names = layout.phases.map(([word]) => word).concat(stopped ?? []);
+  const now = stopped ? names.length - 1 : layout.phases.findIndex(([, one]) => one === phase);
   keyed(
     byId("phases"),
-    rows,
+    names.map((word, n) => [word, n === now ? "now" : n < now && !stopped ? "done" : ""]),
     ([word]) => word,
-    ([word, reached, here]) =>
-      h(
-        "li",
-        {
-          class: here ? "now" : reached ? "done" : "",
-          "aria-current": here ? "step" : null,
-        },
-        word,
-      ),
+    ([word, is]) => h("li", { class: is, "aria-current": is === "now" ? "step" : null }, word),
   );
-  byId("phases").classList.toggle("stopped", Boolean(STOPS[phase]));
+  byId("phases").classList.toggle("stopped", Boolean(stopped));
 }
 
 /** A game without a progressive has no link to lose. */
@@ -671,7 +598,7 @@ function drawTags() {
     status.locked && tag("bad", "LOCKED"),
     status.test_mode && tag("warn", "TEST MODE"),
     status.safe_mode && tag("warn", "SAFE MODE"),
-    (at("beacon") ?? sim("beacon")) && tag("warn", "supervisor called"),
+    at("beacon") && tag("warn", "supervisor called"),
     tag(good ? "ok hide-s" : "warn", good ? null : icon("warn"), `${ready} of ${of} devices`),
     linkTag(status),
   );
@@ -715,13 +642,13 @@ function drawDisplays() {
 }
 
 function drawWhy(why) {
-  const parts = [
+  fill(
+    "why",
     h("b", "Waiting: "),
     `${why?.text || "for nothing."} `,
-    why?.clause && clause(why.clause),
-    why?.do && h("span.next", `Next: ${why.do}.`),
-  ];
-  byId("why").replaceChildren(...parts.filter(Boolean));
+    why?.clause ? clause(why.clause) : null,
+    why?.do ? h("span.next", `Next: ${why.do}.`) : null,
+  );
 }
 
 function happened(entries) {
@@ -842,14 +769,14 @@ function drawAward() {
   byId("missing").hidden = true;
   document.title = `Award ${award.award}: ${award.state} - Underfelt`;
   say(byId("one-title"), `Award ${award.award}`);
-  byId("state").replaceChildren(stateTag(award));
+  fill("state", stateTag(award));
   byId("amount").cents = award.cents;
   say(
     byId("where"),
     `${award.pool} ${award.level} · table ${award.table}, round ${award.round}, seat ${award.seat} · ` +
       `${award.hand} · jackpot ${money(award.jackpot_cents)}, starts again at ${money(award.reset_cents)}`,
   );
-  byId("steps").replaceChildren(stepList(award));
+  fill("steps", stepList(award));
   const url = tables.find((row) => row.name === award.table)?.url ?? "";
   byId("replay").href = `${url}/replay/${encodeURIComponent(award.table)}/${award.round}`;
   drawNext();
@@ -864,10 +791,9 @@ function drawAward() {
 function drawNext() {
   const next = nextOrder(award);
   say(byId("next-words"), nextWords(award) ?? `This award is ${award.state}. Nobody has to act.`);
-  const rows = next ? [next] : [];
   keyed(
     byId("next"),
-    rows.map((one) => ({ ...one, steps: award.steps })),
+    next ? [{ ...next, steps: award.steps }] : [],
     (one) => one.what,
     (one) =>
       h(
@@ -878,6 +804,8 @@ function drawNext() {
   );
   byId("refuse").hidden = !isOpen(award);
 }
+
+const named = (name, role) => (role ? `${name} (${role})` : name);
 
 /** Steps and notes in the order of time. */
 function drawRecord() {
@@ -891,7 +819,7 @@ function drawRecord() {
         "li",
         h("time.num", dayAndTime(one.at_ms, { second: "2-digit" })),
         h("b", one.state),
-        h("span", `${one.by}${one.role ? ` (${one.role})` : ""}`),
+        h("span", named(one.by, one.role)),
         h("span.ink2", one.note),
       ),
   );
@@ -902,10 +830,11 @@ const DIGITS = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
 
 function drawDerived() {
   const { award: found, sound } = told;
-  byId("sound").replaceChildren(
+  fill(
+    "sound",
     sound ? tag("ok", icon("ok"), "derived again: equal") : tag("bad", icon("bad"), "DIFFERS"),
   );
-  byId("derived").replaceChildren(tableRows(derivation(found)));
+  fill("derived", tableRows(derivation(found)));
   byId("findings").hidden = sound;
   say(byId("findings"), found.findings.join(" "));
 }
@@ -922,9 +851,9 @@ async function load() {
   } catch (error) {
     const said = await refusal(error);
     if (award) {
-      byId("sound").replaceChildren(said);
+      fill("sound", said);
     } else {
-      byId("missing").replaceChildren(said);
+      fill("missing", said);
       byId("missing").hidden = false;
     }
   }
@@ -959,7 +888,7 @@ async function loadNotes() {
 function packed(kind, ...said) {
   byId("packed").className = `said ${kind}`;
   byId("packed").hidden = false;
-  byId("packed").replaceChildren(...said);
+  fill("packed", said);
 }
 
 async function evidence() {
@@ -995,7 +924,7 @@ function against() {
 function slip() {
   const said = namedSteps(award).map((step) => [
     step.state,
-    `${step.by}${step.role ? ` (${step.role})` : ""}, ${dayAndTime(step.at_ms)}`,
+    `${named(step.by, step.role)}, ${dayAndTime(step.at_ms)}`,
   ]);
   const where = [
     ["Pool, level, generation", `${award.pool}, ${award.level}, ${award.generation}`],
@@ -1027,7 +956,7 @@ async function jackpots() {
       orderDialog(award, "note").addEventListener("close", () => loadNotes().then(drawRecord));
     });
     byId("reject").addEventListener("click", () => orderDialog(award, "reject"));
-    addEventListener("beforeprint", () => award && byId("sheet").replaceChildren(...slip()));
+    addEventListener("beforeprint", () => award && fill("sheet", slip()));
     load();
   }
 }
@@ -1098,7 +1027,7 @@ function showMoment(number) {
   say(byId("record"), now.seq ? `record ${now.seq}` : "");
   const from = rows.find((one) => one.marks.includes("bets opened")) ?? rows[0];
   const after = ((now.at_ms - from.at_ms) / 1000).toFixed(1);
-  byId("clock").replaceChildren(now.at, h("small", `${after < 0 ? "" : "+"}${after} s`));
+  fill("clock", now.at, h("small", `${after < 0 ? "" : "+"}${after} s`));
   drawMoment(now);
   drawShown(now.displays);
   drawFrames(now);
@@ -1109,10 +1038,11 @@ function showMoment(number) {
 function drawMoment(now) {
   const cards = now.cards.map(({ where, card, public: open }) => `${where}: ${card}, ${open}`);
   const said = h("div.cited");
-  byId("moment").replaceChildren(
+  fill(
+    "moment",
     h("p.what", now.what),
     h("p.ink2", now.by ?? "", now.phase ? ` · ${now.phase}` : ""),
-    ...(now.clause ? [said] : []),
+    now.clause && said,
     h(
       "ul",
       now.followed.map((one) =>
@@ -1139,29 +1069,28 @@ function clauseText(id) {
 function drawShown(displays) {
   const meter = [1, 2, 3].map((n) => displays[`meter-${n}`] ?? "");
   const read = meter.join("").length >= METER && !meter.some((one) => one.includes("("));
-  byId("meter-box").hidden = !read;
-  if (read) {
-    byId("meter").show(meter.map(moduleOf));
-  }
   const magic = matrixOf(displays.magic ?? "");
-  byId("magic-box").hidden = !magic;
-  if (magic) {
-    byId("magic").show(magic);
-  }
+  const prompt = displays.prompt?.split("\n");
+  showBoard("meter", read && meter.map(moduleOf));
+  showBoard("magic", magic);
+  showBoard("prompt", prompt && { ddram: prompt.map(ddram) });
   const lines = [
     ["Jackpot meter", read ? "" : meter.join("").trim()],
     ["Sign", displays.sign],
     ["Magic card", magic ? "" : displays.magic],
   ];
-  byId("shown").replaceChildren(
-    ...lines
+  fill(
+    "shown",
+    lines
       .filter(([, text]) => text)
       .map(([word, text]) => h("div", h("dt", word), h("dd.mono", text))),
   );
-  const prompt = displays.prompt?.split("\n");
-  byId("glass").hidden = !prompt;
-  if (prompt) {
-    byId("prompt").show({ ddram: prompt.map(ddram) });
+}
+
+function showBoard(id, memory) {
+  byId(id).parentElement.hidden = !memory;
+  if (memory) {
+    byId(id).show(memory);
   }
 }
 
@@ -1174,8 +1103,9 @@ function drawFrames({ frames, frames_more: more }) {
       h("span.dim", frame.direction === "in" ? "device → table" : "table → device"),
       h("div", { class: frame.masked ? "dim" : "mono" }, frame.data),
     );
-  byId("frames").replaceChildren(
-    ...frames.map(one),
+  fill(
+    "frames",
+    frames.map(one),
     h(
       "p.dim",
       more ? `${more} more frames.` : frames.length ? "" : "No frame belongs to this moment.",
@@ -1252,7 +1182,7 @@ function drawTimeline() {
       showMoment(to);
     }
   });
-  byId("timeline").replaceChildren(svg);
+  fill("timeline", svg);
 }
 
 function drawHead(now) {
@@ -1292,12 +1222,14 @@ function drawVerdict(sound, end) {
   const good = sound && end.equal;
   const kind = good ? "ok" : "bad";
   const open = sound && end.equal === null;
-  byId("verdict").replaceChildren(
+  fill(
+    "verdict",
     open ? tag("", end.status) : tag(kind, icon(kind), good ? "EQUAL" : "DIFFERENT"),
   );
   const lines = [end.compared, ...end.differences, end.diverged, end.note].filter(Boolean);
-  byId("proof").replaceChildren(
-    ...lines.map((text) => h("p", typeof text === "string" ? text : JSON.stringify(text))),
+  fill(
+    "proof",
+    lines.map((text) => h("p", typeof text === "string" ? text : JSON.stringify(text))),
     h("p.ink2", "State at this moment: ", h("span.mono", { id: "state" })),
   );
 }
@@ -1353,7 +1285,7 @@ async function replay() {
   felted = { game: end.game, ...(now.value?.parts.table ?? {}) };
   const day = new Date(rows[0].at_ms).toLocaleDateString("en-GB", { dateStyle: "medium" });
   document.title = `Round ${end.round} of table ${given} - Underfelt`;
-  byId("title").replaceChildren(`Round ${end.round} `, h("span.dim", `of table ${given}`));
+  fill("title", `Round ${end.round} `, h("span.dim", `of table ${given}`));
   const when = `${day}, ${rows[0].at.slice(0, 8)} to ${rows.at(-1).at.slice(0, 8)}`;
   say(byId("where"), [felted.title ?? end.game, when, end.status].join(" · "));
   drawVerdict(sound, end);
@@ -1425,11 +1357,12 @@ function drawReport({ sound, report }) {
     h("div", h("dt", word), h("dd", String(value))),
   );
   const verdict = sound ? tag("ok", icon("ok"), "everything adds up") : tag("bad", icon("bad"), "see the findings");
-  byId("paper").replaceChildren(
+  fill(
+    "paper",
     h("header", h("h1", report.title), verdict),
     h("dl", facts),
-    ...report.sections.flatMap(section).filter(Boolean),
-    ...(findings.length ? [h("h2", "Findings")] : []),
+    report.sections.map(section),
+    findings.length ? h("h2", "Findings") : null,
     h("ul", findings.map((one) => h("li", `${one.text} (${one.code})`))),
   );
   document.title = `${report.title} - Underfelt`;
@@ -1451,11 +1384,11 @@ async function showReport() {
     query.set("pool", form.pool.value);
   }
   byId("pool").hidden = kind !== "pool";
-  byId("paper").replaceChildren(h("p.ink2", "The report is being made."));
+  fill("paper", h("p.ink2", "The report is being made."));
   try {
     drawReport(await get(`reports/${kind}?${query}`));
   } catch (error) {
-    byId("paper").replaceChildren(h("p", `There is no report: ${error.message}.`));
+    fill("paper", h("p", `There is no report: ${error.message}.`));
   }
 }
 
@@ -1499,14 +1432,13 @@ function line(row) {
   if (!people.length && !form.all.checked) {
     return null;
   }
-  const named = by.map(([name, role]) => (role ? `${name} (${role})` : name));
   const details = Object.entries(order).filter(([key]) => !HIDES.includes(key));
   return h(
     "tr",
     h("td.num", when(row.received_ms)),
     h("td.n", row.id),
     h("td", order.what),
-    h("td", named.join(" and ")),
+    h("td", by.map(([name, role]) => named(name, role)).join(" and ")),
     h("td", details.map(([key, value]) => `${key}: ${short(value)}`).join(", ")),
   );
 }
@@ -1514,11 +1446,12 @@ function line(row) {
 async function list(first) {
   const mine = ++asked;
   const query = new URLSearchParams();
+  const midnight = ({ value }) => new Date(`${value}T00:00`).getTime();
   if (form.from.value) {
-    query.set("from_ms", new Date(`${form.from.value}T00:00`).getTime());
+    query.set("from_ms", midnight(form.from));
   }
   if (form.to.value) {
-    query.set("to_ms", new Date(`${form.to.value}T00:00`).getTime() + DAY_MS);
+    query.set("to_ms", midnight(form.to) + DAY_MS);
   }
   if (!first) {
     query.set("after", following);
@@ -1534,7 +1467,7 @@ async function list(first) {
     return;
   }
   const made = answer.rows.map(line).filter(Boolean);
-  byId("rows").replaceChildren(...(first ? [] : byId("rows").children), ...made);
+  fill("rows", first ? [] : [...byId("rows").children], made);
   following = answer.next;
   byId("more").hidden = !following;
   const many = byId("rows").children.length;

@@ -530,7 +530,7 @@ export function orderDialog(award, what) {
 export function acknowledgeDialog(alarm) {
   return ask({
     title: "Acknowledge an alarm",
-    lead: `${alarm.table ? `${alarm.table}: ` : ""}${alarm.text} (${alarm.code}). It stays listed, silent, until it clears.`,
+    lead: `${[alarm.table, alarm.text].filter(Boolean).join(": ")} (${alarm.code}). It stays listed, silent, until it clears.`,
     people: ["Who looks after it"],
     text: { label: "Reason", required: true },
     act: "Acknowledge",
