@@ -135,7 +135,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "hw_sim.client": ("hw_sim.client", "gpiozero"),
     "hw_sim": ("hw_sim",),
     # It speaks to the others by their documented protocols and commands alone.
-    "web": ("web", "record", "msgspec", "nacl", "starlette", "uvicorn"),
+    "web": ("web", "record", "msgspec", "nacl", "starlette", "uvicorn", "rjsmin", "rcssmin"),
 }
 
 

@@ -15,6 +15,8 @@ from record.kit.outside import printable
 from record.kit.process import keep_memory_private
 from web.config import load
 
+EXTRA: Final = ("starlette", "uvicorn", "rjsmin", "rcssmin")
+"""What `[web]` installs."""
 EPILOG: Final = """\
 It follows the table, the link server and the simulator named in web.toml and
 changes nothing by itself: every order carries the passwords of people to the
@@ -47,7 +49,7 @@ def run(argv: list[str]) -> int:
     try:
         from web.server import CannotListen, serve
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+        if (missing.name or "").partition(".")[0] not in EXTRA:
             raise
         said = f"{missing.name} is missing; install underfelt[web]"
         return _refused(said, os.EX_UNAVAILABLE)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
 import os
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import rcssmin
+import rjsmin
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -101,90 +102,19 @@ class Pages:
         return known
 
 
-_CSS_COMMENT: Final = re.compile(rb"/\*(?s:.*?)\*/")
-_CSS_MARKS: Final = re.compile(
-    rb";?\s*([{}])\s*|\s*(;|,(?=\s)|[>~](?= )|!(?=i))\s*|(?<=[a-z]:) (?=[^ ])|(?<=[ (,-])0(?=\.)"
-)
-"""Spaces around marks, the last semicolon of a rule, and the 0 before a decimal point; no text of
-ours holds these. A + keeps its spaces: a sum needs them."""
-
-
-def _template() -> bytes:
-    """A template, in which texts and templates may stand, two deep."""
-    within = rb"`[^`]*`"
-    for _ in range(2):
-        within = rb"`(?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^`{}]|\{[^{}]*\}|%s)*\})*`" % within
-    return within
-
-
-_JS: Final = re.compile(
-    rb"(?P<left>//.*|/\*(?s:.*?)\*/)"
-    rb"|(?P<space>\s+)"
-    rb"|(?P<text>\"(?:[^\"\\]|\\.)*\"|" + _template() + rb"|"
-    # A slash after one of these begins a regular expression, and divides after all others.
-    rb"(?:(?<=[(,=:!&|?])|(?<=[=>:?&|,] )|(?<=return ))"
-    rb"/(?:[^/\\\n[]|\\.|\[(?:[^]\\]|\\.)*\])+/\w*)"
-    rb"|(?P<word>[\w$#]+)"
-    rb"|(?P<mark>.)"
-)
+_HTML_COMMENT: Final = re.compile(rb"<!--(?s:.*?)-->\s*")
+_HTML_BETWEEN: Final = re.compile(rb"(?m)^[ \t]+|(?<=>)\n\s*(?=<)")
 
 
 def as_served(name: str, data: bytes) -> bytes:
-    """Without comments, and without spaces, line ends and quotes that mean nothing. Private names
-    of classes are short."""
+    """Without comments, and without the spaces and line ends that mean nothing."""
     if name.endswith(".js"):
-        return _script(data)
+        return bytes(rjsmin.jsmin(data))
     if name.endswith(".css"):
-        return _CSS_MARKS.sub(rb"\1\2", _CSS_COMMENT.sub(b"", data)).strip()
+        return bytes(rcssmin.cssmin(data))
     if name.endswith(".html"):
-        text = re.sub(
-            rb"(?<=>)\n\s*(?=<)|<!--(?s:.*?)-->\s*", b"", re.sub(rb"(?m)^[ \t]+", b"", data)
-        )
-        return re.sub(rb'(?<==)"([\w./-]*[\w-])"', rb"\1", text.replace(b" />", b">"))
+        return _HTML_BETWEEN.sub(b"", _HTML_COMMENT.sub(b"", data))
     return data
-
-
-def _script(data: bytes) -> bytes:
-    """Our scripts end every statement with a semicolon or a brace, so that a line's end says no
-    more than a space; between two words, or after a bracket and before a word, it stays."""
-    made: list[bytes] = []
-    space, last, kind = b"", b"", "mark"
-    private = _private_names(data)
-    for found in _JS.finditer(data):
-        now, part = str(found.lastgroup), found.group()
-        if now == "left":
-            continue
-        part = _PRIVATE.sub(lambda name: private[name[0]], part) if now == "text" else part
-        part = private.get(part, part)
-        if now == "space":
-            space = b"\n" if b"\n" in space + part else b" "
-            continue
-        if last in (b",", b";") and part in (b"}", b")", b"]") and space != b" ":
-            made.pop()
-        elif space and _apart(last, kind, part, now, space):
-            made.append(space)
-        made.append(part)
-        space, last, kind = b"", part, now
-    return b"".join(made)
-
-
-_PRIVATE: Final = re.compile(rb"(?<=\.)#\w+")
-
-
-def _private_names(data: bytes) -> dict[bytes, bytes]:
-    """#drawHands to #a, and so on. All that are used follow a dot; what else begins with # in a
-    text is a selector or a colour."""
-    names = dict.fromkeys(_PRIVATE.findall(data))
-    letters = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    short = (b"#%c" % one for one in letters)
-    longer = (b"#%c%c" % two for two in itertools.product(letters, letters))
-    return dict(zip(names, itertools.chain(short, longer), strict=False))
-
-
-def _apart(last: bytes, kind: str, part: bytes, now: str, space: bytes) -> bool:
-    if now == "word":
-        return kind == "word" or (space == b"\n" and (kind == "text" or last in (b")", b"]")))
-    return last == part and part in (b"+", b"-", b"/")
 
 
 def _made(data: bytes, changed_ns: int, kind: str) -> File:

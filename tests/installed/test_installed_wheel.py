@@ -20,7 +20,7 @@ from tests.installed.building import (
 )
 
 TOPS = (*PRODUCT, "underfelt")
-EXTRAS = {"numpy", "psycopg", "starlette", "uvicorn"}
+EXTRAS = {"numpy", "psycopg", "rcssmin", "rjsmin", "starlette", "uvicorn"}
 """Only with ``underfelt[math]``, ``underfelt[link]`` and ``underfelt[web]``."""
 
 

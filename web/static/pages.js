@@ -999,7 +999,7 @@ const ddram = (line) => Array.from(line.padEnd(20), (one) => hexOf(one.charCodeA
 function lampsOf(displays) {
   const said = `${displays["lamps-1"] ?? ""}, ${displays["lamps-2"] ?? ""}`.split(", ");
   return said
-    .map((one) => /^(\d) (.+)$/.exec(one))
+    .map((one) => one.match(/^(\d) (.+)$/))
     .filter(Boolean)
     .map(([, seat, lamp]) => ({ seat: Number(seat), lamp }));
 }
@@ -1237,7 +1237,7 @@ function drawVerdict(sound, end) {
 function drawJumps() {
   const found = new Map();
   rows.forEach(({ marks: all, phase, what }, n) => {
-    const words = all.filter((one) => /^(decision|settlement) \d$|^dispute ./.test(one));
+    const words = all.filter((one) => one.match(/^(decision|settlement) \d$|^dispute ./));
     const stopped = /frozen|void/.test(phase) ? [`stopped: ${what}`] : [];
     for (const one of [phase, ...words.map((text) => text.replace(/ (\d)$/, " of seat $1")), ...stopped]) {
       if (one && !found.has(one)) {
