@@ -337,7 +337,7 @@ def test_a_slow_or_broken_source_stops_nothing_else(floor: Floor) -> None:
 def test_a_proxy_with_a_login_of_its_own_can_pass_on_what_is_looked_at(floor: Floor) -> None:
     """It sends our own name as the host; what it passes on can change nothing."""
     page = {"Sec-Fetch-Site": "same-origin", "X-Forwarded-For": "192.0.2.7"}
-    for path in ("/table/mega", "/api/v1/tables/mega", "/api/v1/session", "/static/pages.js"):
+    for path in ("/table/mega", "/api/v1/tables/mega", "/api/v1/session", "/static/floor.js"):
         assert floor.web.get(path, page).status == 200, path
     events = floor.web.events("table:mega", headers=page)
     assert next(events.changes())["name"] == "table:mega"

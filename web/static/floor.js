@@ -1,7 +1,9 @@
-// The floor: jackpots, tables, what needs people, the proof that no cent is missing.
+// The pages of the link server: the floor, jackpots, reports, and orders of people.
 import {
+  answerOf,
   byId,
   clock,
+  dayAndTime,
   fill,
   follow,
   get,
@@ -12,7 +14,7 @@ import {
   say,
   tableRows,
 } from "./core.js";
-import "./drawings.js";
+import "./odometer.js";
 import {
   acknowledgeDialog,
   code,
@@ -23,12 +25,22 @@ import {
   nextOrder,
   nextWords,
   orderDialog,
+  orderOf,
   printed,
+  refusal,
   Shell,
   signatures,
   stepList,
   tag,
 } from "./staff.js";
+
+const [, page, ...more] = location.pathname.split("/").map(decodeURIComponent);
+const LINK = "link";
+const shell = new Shell(page);
+const { tables } = await get("tables").catch(() => ({ tables: [] }));
+let stream = null;
+
+// ==== the floor ==================================================================================
 
 // PURE: what the floor says about a table, and the list of what needs people.
 
@@ -407,20 +419,14 @@ function sheet({
 
 // ---- the page -----------------------------------------------------------------------------------
 
-const LINK = "link";
 const MOST_FOLLOWED = 60;
 const MOST_AWARDS = 4;
 
-const shell = new Shell("floor");
-const { tables: configured } = await get("tables").catch(() => ({ tables: [] }));
-const followed = configured.filter((row) => row.followed).slice(0, MOST_FOLLOWED);
 const meanings = {};
 const dirty = new Set();
 let byName = false;
 let silent = "";
 
-const stream = follow([LINK, ...followed.map((row) => `table:${row.name}`)], changed);
-shell.follow(stream);
 const link = (part) => stream.part(LINK, part);
 
 /** Draw once a frame, and only what a change touches. */
@@ -689,7 +695,7 @@ function drawAwards() {
 // ---- tables -------------------------------------------------------------------------------------
 
 function views() {
-  const rows = new Map(configured.map((row) => [row.name, { ...row, link: null }]));
+  const rows = new Map(tables.map((row) => [row.name, { ...row, link: null }]));
   for (const row of link("tables") ?? []) {
     rows.set(row.table, { ...(rows.get(row.table) ?? { name: row.table }), link: row });
   }
@@ -817,29 +823,613 @@ function attentionRow({ kind, text, code: name, at_ms: at, action, acknowledged,
   );
 }
 
-byId("order").addEventListener("click", (event) => {
-  const pressed = event.target.closest("button");
-  if (!pressed) {
+function floor() {
+  const followed = tables.filter((row) => row.followed).slice(0, MOST_FOLLOWED);
+  stream = follow([LINK, ...followed.map((row) => `table:${row.name}`)], changed);
+  shell.follow(stream);
+  byId("order").addEventListener("click", (event) => {
+    const pressed = event.target.closest("button");
+    if (!pressed) {
+      return;
+    }
+    byName = pressed.value === "name";
+    for (const one of byId("order").children) {
+      one.setAttribute("aria-pressed", String(one === pressed));
+    }
+    drawTables();
+  });
+
+  /** A table whose source falls silent needs somebody too; a count without its source is none. */
+  stream.addEventListener("tick", () => {
+    const now = stream.names.filter((name) => stream.stale(name)).join();
+    if (now !== silent && link("tables")) {
+      silent = now;
+      drawAwards();
+      drawTables();
+    }
+  });
+
+  byId("hand-over").addEventListener("click", () => window.print());
+  addEventListener("beforeprint", () => {
+    fill("sheet", sheet({ ...stream.parts(LINK), tables: views(), stale: stream.stale(LINK) }));
+  });
+}
+
+// ---- plots ---------------------------------------------------------------------------------------
+
+// <uf-plot>: bars with marks, or lines, in plain SVG.
+//   plot.bars({values, labels, marks: [{at, text}], unit, label})
+//   plot.lines({series: [{name, values, fill}], labels: [[index, text]], label})
+// A null value is a gap.
+
+const FROM = 46;
+const REST = 6;
+const ABOVE = 14;
+const BELOW = 22;
+const LINES = 3;
+
+/** A round number of which a third is round too. */
+function scale(values) {
+  const most = Math.max(1, ...values.filter((one) => one !== null));
+  const size = 10 ** Math.floor(Math.log10(most));
+  return (
+    [0.3, 0.6, 1.2, 1.5, 3, 6, 9, 12].map((one) => one * size).find((one) => one >= most) ??
+    12 * size
+  );
+}
+
+class Plot extends HTMLElement {
+  #draw = null;
+
+  connectedCallback() {
+    new ResizeObserver(() => this.#draw?.()).observe(this);
+  }
+
+  bars(data) {
+    this.#draw = () => this.#bars(data);
+    this.#draw();
+  }
+
+  lines(data) {
+    this.#draw = () => this.#lines(data);
+    this.#draw();
+  }
+
+  #frame(values, { label, unit = "" }) {
+    const top = scale(values);
+    const width = Math.max(200, this.clientWidth);
+    const height = Math.max(90, this.clientHeight);
+    const y = (value) => ABOVE + (height - ABOVE - BELOW) * (1 - value / top);
+    const svg = s("svg", {
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": label,
+    });
+    for (let n = 0; n <= LINES; n++) {
+      const value = (top * n) / LINES;
+      const text = n ? Math.round(value * 100) / 100 : unit;
+      svg.append(
+        s("path", { d: `M${FROM} ${y(value)}H${width - 4}`, class: n ? "grid" : "base" }),
+        s("text.end", { x: FROM - 8, y: y(value) + 4 }, text.toLocaleString("en-US")),
+      );
+    }
+    this.replaceChildren(svg);
+    return { svg, width, height, y };
+  }
+
+  #bars({ values, labels, marks, ...more }) {
+    const { svg, width, height, y } = this.#frame(values, more);
+    const step = (width - FROM - REST) / values.length;
+    values.forEach((value, n) => {
+      const x = FROM + n * step;
+      const tall = Math.max(0, y(0) - y(value ?? 0));
+      const last = n === values.length - 1;
+      svg.append(
+        s("rect", {
+          x: x + step * 0.14,
+          y: y(0) - tall,
+          width: step * 0.72,
+          height: tall,
+          rx: Math.min(2.5, tall / 2),
+          class: last ? "bar now" : "bar",
+        }),
+      );
+      if (labels[n]) {
+        svg.append(s("text.middle", { x: x + step / 2, y: height - 6 }, labels[n]));
+      }
+    });
+    for (const mark of marks) {
+      const x = FROM + mark.at * step;
+      const left = mark.at > values.length * 0.8;
+      svg.append(
+        mark.text ? s("path.hit", { d: `M${x} ${ABOVE - 4}V${y(0)}` }) : "",
+        s("path.hit-mark", { d: `M${x} ${ABOVE - 9}l6 7-6 7-6-7Z` }),
+        s(
+          "text",
+          {
+            x: x + (left ? -10 : 10),
+            y: ABOVE + 3,
+            class: left ? "hit-text end" : "hit-text",
+          },
+          mark.text,
+        ),
+      );
+    }
+  }
+
+  #lines({ series, labels, ...more }) {
+    const all = series.flatMap((one) => one.values);
+    const { svg, width, height, y } = this.#frame(all, more);
+    const count = series[0].values.length;
+    const x = (n) => FROM + ((width - FROM - REST) * n) / (count - 1);
+    for (const { name, values, fill } of series) {
+      let path = "";
+      let down = false;
+      values.forEach((value, n) => {
+        if (value !== null) {
+          path += `${down ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
+        }
+        down = value !== null;
+      });
+      if (fill && path) {
+        const under = `${path}L${x(values.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z`;
+        svg.append(s("path", { d: under, class: `area ${name}` }));
+      }
+      svg.append(s("path", { d: path, class: `curve ${name}` }));
+    }
+    for (const [n, text] of labels) {
+      const side = n === 0 ? "" : n === count - 1 ? "end" : "middle";
+      svg.append(s("text", { x: x(n), y: height - 6, class: side }, text));
+    }
+  }
+}
+
+customElements.define("uf-plot", Plot);
+
+// ==== all jackpots, or one award: its steps, how the amount came about, orders, papers ============
+
+const id = more.filter(Boolean).join("/");
+const path = `awards/${id.split("/").map(encodeURIComponent).join("/")}`;
+const UNITS = 1000000;
+const COLOURS = { paid: "ok", rejected: "bad", withdrawn: "bad" };
+
+/** The award as the feed has it, or as the command told it if it is too old for the feed. */
+let award = null;
+let told = null;
+let notes = [];
+let drawnSteps = "";
+
+function awardsChanged({ parts }) {
+  if (!("awards" in parts)) {
     return;
   }
-  byName = pressed.value === "name";
-  for (const one of byId("order").children) {
-    one.setAttribute("aria-pressed", String(one === pressed));
+  const all = parts.awards ?? [];
+  shell.badge("jackpots", all.filter(isOpen).length);
+  if (id) {
+    award = all.find((one) => one.award === id) ?? award;
+    drawAward();
+  } else {
+    drawList(all);
   }
-  drawTables();
-});
+}
 
-/** A table whose source falls silent needs somebody too; a count without its source is none. */
-stream.addEventListener("tick", () => {
-  const now = stream.names.filter((name) => stream.stale(name)).join();
-  if (now !== silent && link("tables")) {
-    silent = now;
-    drawAwards();
-    drawTables();
+const stateTag = (one) =>
+  tag(COLOURS[one.state] ?? "gold", COLOURS[one.state] === "bad" && icon("bad"), one.state);
+
+// ---- the list -----------------------------------------------------------------------------------
+
+function drawList(all) {
+  byId("list").hidden = false;
+  byId("none").hidden = all.length > 0;
+  const waits = stream.stale(LINK) ? "STALE" : `${all.filter(isOpen).length} waiting`;
+  document.title = `Jackpots: ${waits} - Underfelt`;
+  keyed(
+    byId("rows"),
+    all,
+    (one) => one.award,
+    (one) =>
+      h(
+        "tr",
+        { class: isOpen(one) ? "open" : "" },
+        h("td", h("a", { href: hrefOf(one) }, one.award)),
+        h("td.n.num", `$${money(one.cents)}`),
+        h("td.num", `${one.table}, round ${one.round}, seat ${one.seat}`),
+        h("td", `${one.hand}, ${one.level}`),
+        h("td", stateTag(one)),
+        h("td.num", one.at_ms ? dayAndTime(one.at_ms) : ""),
+      ),
+  );
+}
+
+// ---- one award ----------------------------------------------------------------------------------
+
+function drawAward() {
+  if (!award) {
+    return;
   }
-});
+  byId("one").hidden = false;
+  byId("missing").hidden = true;
+  document.title = `Award ${award.award}: ${award.state} - Underfelt`;
+  say(byId("one-title"), `Award ${award.award}`);
+  fill("state", stateTag(award));
+  byId("amount").cents = award.cents;
+  say(
+    byId("where"),
+    `${award.pool} ${award.level} · table ${award.table}, round ${award.round}, seat ${award.seat} · ` +
+      `${award.hand} · jackpot ${money(award.jackpot_cents)}, starts again at ${money(award.reset_cents)}`,
+  );
+  fill("steps", stepList(award));
+  const url = tables.find((row) => row.name === award.table)?.url ?? "";
+  byId("replay").href = `${url}/replay/${encodeURIComponent(award.table)}/${award.round}`;
+  drawNext();
+  drawRecord();
+  const version = JSON.stringify(award.steps);
+  if (version !== drawnSteps) {
+    drawnSteps = version;
+    load();
+  }
+}
 
-byId("hand-over").addEventListener("click", () => window.print());
-addEventListener("beforeprint", () => {
-  fill("sheet", sheet({ ...stream.parts(LINK), tables: views(), stale: stream.stale(LINK) }));
-});
+function drawNext() {
+  const next = nextOrder(award);
+  say(byId("next-words"), nextWords(award) ?? `This award is ${award.state}. Nobody has to act.`);
+  keyed(
+    byId("next"),
+    next ? [{ ...next, steps: award.steps }] : [],
+    (one) => one.what,
+    (one) =>
+      h(
+        "button.btn.primary",
+        { onclick: () => orderDialog(award, one.what) },
+        one.label,
+      ),
+  );
+  byId("refuse").hidden = !isOpen(award);
+}
+
+const named = (name, role) => (role ? `${name} (${role})` : name);
+
+/** Steps and notes in the order of time. */
+function drawRecord() {
+  const rows = [...namedSteps(award), ...notes].sort((a, b) => a.at_ms - b.at_ms);
+  keyed(
+    byId("record"),
+    rows,
+    (one) => `${one.at_ms} ${one.state} ${one.by}`,
+    (one) =>
+      h(
+        "li",
+        h("time.num", dayAndTime(one.at_ms, { second: "2-digit" })),
+        h("b", one.state),
+        h("span", named(one.by, one.role)),
+        h("span.ink2", one.note),
+      ),
+  );
+}
+
+const units = (value) => (value / UNITS / 100).toLocaleString("en-US", DIGITS);
+const DIGITS = { minimumFractionDigits: 2, maximumFractionDigits: 8 };
+
+function drawDerived() {
+  const { award: found, sound } = told;
+  fill(
+    "sound",
+    sound ? tag("ok", icon("ok"), "derived again: equal") : tag("bad", icon("bad"), "DIFFERS"),
+  );
+  fill("derived", tableRows(derivation(found)));
+  byId("findings").hidden = sound;
+  say(byId("findings"), found.findings.join(" "));
+}
+
+const derivation = (found) => found.derivation.map(([what, how, value]) => [what, how, units(value)]);
+
+async function load() {
+  try {
+    told = await get(path);
+    award ??= told.award;
+    drawDerived();
+    await loadNotes();
+    drawAward();
+  } catch (error) {
+    const said = await refusal(error);
+    if (award) {
+      fill("sound", said);
+    } else {
+      fill("missing", said);
+      byId("missing").hidden = false;
+    }
+  }
+}
+
+/** Notes are orders of people whose topic is the award. */
+async function loadNotes() {
+  const from = award.at_ms ?? award.steps[0]?.at_ms ?? 0;
+  const found = [];
+  let after = 0;
+  do {
+    const page = await get(`audit?from_ms=${from}&after=${after}`);
+    for (const row of page.rows) {
+      const { by, order } = orderOf(row);
+      if (order.what === "note" && order.topic === id) {
+        found.push({
+          at_ms: row.received_ms,
+          state: "note",
+          by: by[0][0],
+          role: by[0][1],
+          note: order.text,
+        });
+      }
+    }
+    after = page.next;
+  } while (after);
+  notes = found;
+}
+
+// ---- papers -------------------------------------------------------------------------------------
+
+function packed(kind, ...said) {
+  byId("packed").className = `said ${kind}`;
+  byId("packed").hidden = false;
+  fill("packed", said);
+}
+
+async function evidence() {
+  const button = byId("evidence");
+  button.disabled = true;
+  packed("warn", "Making the pack and checking it. This takes some seconds.");
+  try {
+    const answer = await answerOf(`${path}/evidence`);
+    const file = URL.createObjectURL(await answer.blob());
+    const saved = `evidence-${id.replaceAll("/", "-")}.zip`;
+    h("a", { href: file, download: saved }).click();
+    setTimeout(() => URL.revokeObjectURL(file), 60000);
+    const sound = answer.headers.get("X-Underfelt-Sound") === "true";
+    packed(
+      sound ? "good" : "bad",
+      icon(sound ? "ok" : "bad"),
+      sound ? `${saved}: every check passes.` : `${saved}: a check FAILS. Do not pay, call the auditor.`,
+    );
+  } catch (error) {
+    packed("bad", await refusal(error));
+  }
+  button.disabled = false;
+}
+
+/** What speaks against paying now. */
+function against() {
+  if (award.state === "paid") {
+    return "ALREADY PAID: a copy";
+  }
+  return award.state === "approved" ? "" : `DO NOT PAY: ${award.state}, not approved by two people`;
+}
+
+function slip() {
+  const said = namedSteps(award).map((step) => [
+    step.state,
+    `${named(step.by, step.role)}, ${dayAndTime(step.at_ms)}`,
+  ]);
+  const where = [
+    ["Pool, level, generation", `${award.pool}, ${award.level}, ${award.generation}`],
+    ["Table, round, seat", `${award.table}, ${award.round}, ${award.seat}`],
+    ["Hand", award.hand],
+  ];
+  const verdict = told?.sound ? "Derived again from the wagers: equal." : "NOT DERIVED: do not pay.";
+  const lines = ["Manifest hash of the evidence pack", "Paid by", "Time"];
+  return [
+    h("h1", "Hand-pay slip"),
+    h("p", `Award ${award.award} · ${printed()}`),
+    h("p.amount", `$ ${money(award.cents)}`),
+    h("p.against", against()),
+    h("table", tableRows([...where, ...said])),
+    h("h2", "How the amount came about"),
+    h("table", tableRows(told ? derivation(told.award) : [])),
+    h("p", verdict),
+    signatures(...lines, "Received by (player)", "Witness", "Camera"),
+  ];
+}
+
+async function jackpots() {
+  stream = follow([LINK], awardsChanged);
+  shell.follow(stream);
+  if (id) {
+    byId("evidence").addEventListener("click", evidence);
+    byId("slip").addEventListener("click", () => window.print());
+    byId("note").addEventListener("click", () => {
+      orderDialog(award, "note").addEventListener("close", () => loadNotes().then(drawRecord));
+    });
+    byId("reject").addEventListener("click", () => orderDialog(award, "reject"));
+    addEventListener("beforeprint", () => award && fill("sheet", slip()));
+    load();
+  }
+}
+
+// ==== papers: reports as the link server's command prints them ====================================
+
+const DAY_MS = 86400000;
+const LONGEST = 60;
+const HIDES = ["what", "proofs"];
+
+const form = byId("ask");
+
+/** What these pages share: a button that prints, and nothing that is live. */
+function paper() {
+  document.querySelector(".live").hidden = true;
+  byId("print").addEventListener("click", () => window.print());
+}
+
+function cell(value, kind) {
+  if (value === null) {
+    return "";
+  }
+  if (kind === "cents") {
+    return money(value);
+  }
+  return kind === "text" ? String(value) : Number(value).toLocaleString("en-US");
+}
+
+function section({ title, about, columns, rows, sums, note }) {
+  const number = (kind) => (kind === "text" ? null : "n");
+  const line = (row, n) =>
+    h(
+      "tr",
+      { class: n >= rows.length - sums ? "sum" : null },
+      row.map((value, k) => h("td", { class: number(columns[k].kind) }, cell(value, columns[k].kind))),
+    );
+  const named = Object.entries(about ?? {}).map(([word, value]) => `${word} ${value}`);
+  return [
+    h("h2", [title, ...named].join(" · ")),
+    rows.length
+      ? h(
+          "div.wide",
+          { tabindex: 0, role: "group", "aria-label": title },
+          h(
+            "table",
+            h(
+              "thead",
+              h("tr", columns.map((one) => h("th", { scope: "col", class: number(one.kind) }, one.name))),
+            ),
+            h("tbody", rows.map(line)),
+          ),
+        )
+      : h("p.ink2", "None."),
+    note && h("p.ink2", note),
+  ];
+}
+
+function drawReport({ sound, report }) {
+  const findings = report.findings ?? [];
+  const facts = Object.entries(report.facts).map(([word, value]) =>
+    h("div", h("dt", word), h("dd", String(value))),
+  );
+  const verdict = sound ? tag("ok", icon("ok"), "everything adds up") : tag("bad", icon("bad"), "see the findings");
+  fill(
+    "paper",
+    h("header", h("h1", report.title), verdict),
+    h("dl", facts),
+    report.sections.map(section),
+    findings.length ? h("h2", "Findings") : null,
+    h("ul", findings.map((one) => h("li", `${one.text} (${one.code})`))),
+  );
+  document.title = `${report.title} - Underfelt`;
+}
+
+async function showReport() {
+  const given = new URLSearchParams(location.search);
+  const kind = ["pool", "hits", "table"].find((one) => one === given.get("kind")) ?? "day";
+  form.kind.value = kind;
+  const query = new URLSearchParams();
+  for (const name of ["from", "to"]) {
+    form[name].value = given.get(name) ?? "";
+    if (form[name].value) {
+      query.set(name, form[name].value);
+    }
+  }
+  form.pool.value = kind === "pool" ? (given.get("pool") ?? "") : "";
+  if (form.pool.value) {
+    query.set("pool", form.pool.value);
+  }
+  byId("pool").hidden = kind !== "pool";
+  fill("paper", h("p.ink2", "The report is being made."));
+  try {
+    drawReport(await get(`reports/${kind}?${query}`));
+  } catch (error) {
+    fill("paper", h("p", `There is no report: ${error.message}.`));
+  }
+}
+
+async function reports() {
+  paper();
+  form.kind.addEventListener("change", () => {
+    byId("pool").hidden = form.kind.value !== "pool";
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    if (form.kind.value !== "pool") {
+      query.delete("pool");
+    }
+    history.pushState(null, "", `/reports?${query}`);
+    showReport();
+  });
+  addEventListener("popstate", showReport);
+  const { parts } = await get("pools").catch(() => ({ parts: {} }));
+  const names = (parts.pools ?? []).map((one) => one.pool);
+  form.pool.append(h("option", { value: "" }, "all"), ...names.map((one) => h("option", one)));
+  await showReport();
+}
+
+// ---- orders of people, oldest first, in pages as the link server gives them ---------------------
+
+let following = 0;
+let asked = 0;
+
+function when(ms) {
+  return `${new Date(ms).toLocaleDateString("en-CA")} ${clock(ms)}`;
+}
+
+function short(value) {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function line(row) {
+  const { by, order } = orderOf(row);
+  const people = by.filter(([, role]) => role);
+  if (!people.length && !form.all.checked) {
+    return null;
+  }
+  const details = Object.entries(order).filter(([key]) => !HIDES.includes(key));
+  return h(
+    "tr",
+    h("td.num", when(row.received_ms)),
+    h("td.n", row.id),
+    h("td", order.what),
+    h("td", by.map(([name, role]) => named(name, role)).join(" and ")),
+    h("td", details.map(([key, value]) => `${key}: ${short(value)}`).join(", ")),
+  );
+}
+
+async function list(first) {
+  const mine = ++asked;
+  const query = new URLSearchParams();
+  const midnight = ({ value }) => new Date(`${value}T00:00`).getTime();
+  if (form.from.value) {
+    query.set("from_ms", midnight(form.from));
+  }
+  if (form.to.value) {
+    query.set("to_ms", midnight(form.to) + DAY_MS);
+  }
+  if (!first) {
+    query.set("after", following);
+  }
+  let answer;
+  try {
+    answer = await get(`audit?${query}`);
+  } catch (error) {
+    say(byId("said"), `The orders cannot be read: ${error.message}.`);
+    return;
+  }
+  if (mine !== asked) {
+    return;
+  }
+  const made = answer.rows.map(line).filter(Boolean);
+  fill("rows", first ? [] : [...byId("rows").children], made);
+  following = answer.next;
+  byId("more").hidden = !following;
+  const many = byId("rows").children.length;
+  say(byId("said"), `${many} ${many === 1 ? "order" : "orders"}${following ? "; there are more pages" : ""}.`);
+}
+
+async function audit() {
+  paper();
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    list(true);
+  });
+  form.all.addEventListener("change", () => list(true));
+  byId("more").addEventListener("click", () => list(false));
+  form.from.value = new Date(Date.now() - 6 * DAY_MS).toLocaleDateString("en-CA");
+  await list(true);
+}
+
+await { floor, jackpots, reports, audit }[page]();

@@ -1,6 +1,6 @@
 // A public sign: the amounts of one pool, and who won. It only shows; it never advises a play.
 import { byId, follow, h, keyed, money, say } from "./core.js";
-import "./drawings.js";
+import "./odometer.js";
 
 const WON_MS = 600000;
 /** What the sign itself says, in the languages of the house's texts as far as it knows them. */

@@ -646,7 +646,7 @@ function open() {
   if (template.id === "login") {
     login(name);
   } else {
-    import(name === "floor" ? "./floor.js" : "./pages.js");
+    import(name === "table" || name === "replay" ? "./table.js" : "./floor.js");
   }
 }
 

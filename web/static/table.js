@@ -1,17 +1,45 @@
-// The drawings: displays, felt, plots.
-//
+// The pages of a table: its felt and displays as they are now, and a past round.
+import {
+  byId,
+  clock,
+  fill,
+  follow,
+  get,
+  h,
+  keyed,
+  money,
+  post,
+  s,
+  say,
+  short,
+} from "./core.js";
+import {
+  clause,
+  code,
+  dialog,
+  icon,
+  Shell,
+  tag,
+} from "./staff.js";
+
+const [, page, given, ...more] = location.pathname.split("/").map(decodeURIComponent);
+const shell = new Shell(page, { table: given });
+const { tables } = await get("tables").catch(() => ({ tables: [] }));
+let stream = null;
+document.querySelector(".live").hidden = page === "replay";
+
+// ==== displays, felt ============================================================================
+
 // The displays as they are: drawn from the memory of the display boards and from nothing else.
 //   <uf-segments>  three HT16K33 modules of 16 bytes: twelve little-endian words (ht16k33.md 3)
 //   <uf-matrix>    one HT16K33, 16 bytes: eight column words, bit 0 the top line (ht16k33.md 4)
 //   <uf-lcd>       HD44780: 4 x 20 character codes and 64 bytes of own characters (hd44780.md 2)
-//   <uf-odometer>  an amount as rolling digits; this one is no board's
 // data-memory is the hex that is drawn. data-text is read back from the same bytes,
 // blank where a board is off.
-import { h, money, s, short } from "./core.js";
 
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-export const hexOf = (byte) => byte.toString(16).padStart(2, "0");
+const hexOf = (byte) => byte.toString(16).padStart(2, "0");
 
 function wordsOf(hex) {
   const bytes = bytesOf(hex);
@@ -130,7 +158,7 @@ const FOURTEEN = new Map(
 const MEMORY = new Map([...FOURTEEN].map(([word, letter]) => [letter, word]));
 
 /** The memory of a module that shows this text. */
-export function moduleOf(text) {
+function moduleOf(text) {
   const words = [];
   for (const letter of text) {
     if (letter === ".") {
@@ -196,7 +224,7 @@ const SUITS = {
 };
 
 /** The memory of a matrix that shows this card; empty if it is none. */
-export function matrixOf(card) {
+function matrixOf(card) {
   const find = (shapes, name) => Object.keys(shapes).find((one) => shapes[one] === name);
   const [rank, suit] = [find(RANKS, card[0]), find(SUITS, card[1])];
   return rank && suit ? rank.replace(/../g, (byte, at) => byte + suit.slice(at, at + 2)) : "";
@@ -296,67 +324,9 @@ function isDark(code, x, y, own) {
   return rows ? (rows[y] >> (4 - x)) & 1 : 1;
 }
 
-// ---- the odometer -------------------------------------------------------------------------------
-
-const TURN = "01234567890";
-
-class Odometer extends HTMLElement {
-  #shape = "";
-  #reels = [];
-
-  /** An amount; digits that change roll. */
-  set cents(value) {
-    const text = money(Math.floor(value));
-    const shape = text.replace(/\d/g, "0");
-    if (shape !== this.#shape) {
-      this.#shape = shape;
-      this.#build(text);
-    }
-    [...text]
-      .filter((one) => one >= "0" && one <= "9")
-      .forEach((digit, n) => roll(this.#reels[n], digit));
-    this.dataset.text = text;
-    this.setAttribute("role", "img");
-    this.setAttribute("aria-label", `${this.getAttribute("label")} $${text}`);
-  }
-
-  #build(text) {
-    this.#reels = [];
-    const cells = [...text].map((one) => {
-      if (one < "0" || one > "9") {
-        return h("i.sep", one);
-      }
-      const reel = h("span", [...TURN].map((digit) => h("i", digit)));
-      turn(reel, one);
-      this.#reels.push(reel);
-      return h("b", reel);
-    });
-    this.replaceChildren(h("span.reels", { "aria-hidden": "true" }, h("em", "$"), cells));
-  }
-}
-
-function turn(reel, at) {
-  reel.dataset.at = at;
-  reel.style.setProperty("--at", at);
-}
-
-/** A reel turns upwards only: from 9 to the second 0, then unseen back to the first. */
-function roll(reel, digit) {
-  if (reel.dataset.at === "10") {
-    reel.classList.add("still");
-    turn(reel, "0");
-    reel.getBoundingClientRect();
-    reel.classList.remove("still");
-  }
-  if (reel.dataset.at !== digit) {
-    turn(reel, reel.dataset.at === "9" && digit === "0" ? "10" : digit);
-  }
-}
-
 customElements.define("uf-segments", Segments);
 customElements.define("uf-matrix", Matrix);
 customElements.define("uf-lcd", Lcd);
-customElements.define("uf-odometer", Odometer);
 
 // ---- games ---------------------------------------------------------------------------------------
 
@@ -408,7 +378,7 @@ const letItRide = (more) => ({
   ...more,
 });
 
-export const GAMES = {
+const GAMES = {
   MBS3: letItRide({
     acceptor: true,
     art: ["LET IT RIDE", "A PAIR OF TENS OR BETTER PAYS  ·  PROGRESSIVE"],
@@ -449,7 +419,7 @@ function cardWords(name) {
   return `${RANK_WORDS["23456789TJQKA".indexOf(name[0])] ?? name} of ${SUIT_WORDS[name[1]] ?? "?"}`;
 }
 
-export const CHIPS = [100, 500, 1000, 2500, 10000, 50000, 100000];
+const CHIPS = [100, 500, 1000, 2500, 10000, 50000, 100000];
 
 /** An amount in chips as a dealer cuts them out, the largest at the bottom. */
 function chipsFor(cents) {
@@ -502,7 +472,7 @@ function deviceOf({ jam, "lid open": lid, "cards left": left }, kind) {
  * `table`, `status`, `felt`, `lamps` as in the table's feed; `sim` the parts of the simulator's
  * (chips, acceptors, card_device, people), null at a real table and in the past.
  */
-export function feltState({ table, status = {}, felt = {}, lamps = [], sim = null }) {
+function feltState({ table, status = {}, felt = {}, lamps = [], sim = null }) {
   const layout = GAMES[table.game] ?? GAMES.MEGA;
   const phase = status.phase ?? "";
   const kind = table.card_device === "shuffler" ? "SHUFFLER" : "SHOE";
@@ -540,7 +510,7 @@ export function feltState({ table, status = {}, felt = {}, lamps = [], sim = nul
 
 // <uf-felt>: the table as a person behind the players sees it. The dealer is above; seat 1 is at
 // the dealer's left, the viewer's right; seats run clockwise. `state` is made by feltState of
-// games.js. With the attribute `playable`, spots, acceptors and the card device are buttons: they
+// this file. With the attribute `playable`, spots, acceptors and the card device are buttons: they
 // send the event `play` with {act: "place" | "take" | "credit" | "deal", seat, spot}.
 
 const CX = 600;
@@ -553,7 +523,7 @@ const APART = 49;
 const RADIANS = Math.PI / 180;
 
 /** A point so deep inside the rail, before the seat at this angle; `aside` along the rail. */
-function at(angle, depth, aside = 0) {
+function point(angle, depth, aside = 0) {
   const inside = 1 - depth / 535;
   const [x, y] = [Math.cos(angle * RADIANS), Math.sin(angle * RADIANS)];
   return [CX + RX * inside * x + y * aside, CY + RY * inside * y - x * aside];
@@ -669,7 +639,7 @@ function stack(chips, place, classes = "") {
 }
 
 /** One chip as a picture of its own, for choosing. */
-export function chipPicture(cents) {
+function chipPicture(cents) {
   const [body, mark, print] = COLOURS[cents] ?? OTHER;
   const ring = Array.from({ length: 8 }, (_, n) => `rotate(${n * 45})`);
   return s(
@@ -1064,7 +1034,7 @@ class Felt extends HTMLElement {
     group.setAttribute("role", this.playable ? "group" : "img");
     group.setAttribute("aria-label", seatWords(seat, this.layout));
     group.dataset.seat = seat.seat;
-    const [lightX, lightY] = at(angle, 118);
+    const [lightX, lightY] = point(angle, 118);
     const light = {
       cx: lightX,
       cy: lightY,
@@ -1088,10 +1058,10 @@ class Felt extends HTMLElement {
     const back = here?.decision === "back";
     const classes = ["spot", here?.asked ? "asked" : "", back ? "back" : ""].join(" ");
     const said = `Seat ${seat.seat}, ${words}: ${spotWords(here)}`;
-    const [x, y] = at(angle, 186 + row * 46, column * APART);
+    const [x, y] = point(angle, 186 + row * 46, column * APART);
     const more = here?.chips.length > (old?.spots[name]?.chips.length ?? 0);
     const inward = Math.abs(Math.cos(angle * RADIANS)) > 0.5 ? 218 : 156;
-    const [wordX, wordY] = back ? [x, y + 12] : at(angle, inward, column * APART);
+    const [wordX, wordY] = back ? [x, y + 12] : point(angle, inward, column * APART);
     const made = s(
       "g",
       s("circle", { cx: x, cy: y, r: 22, class: classes }),
@@ -1114,7 +1084,7 @@ class Felt extends HTMLElement {
   }
 
   #acceptor(seat, angle) {
-    const [x, y] = at(angle, 30);
+    const [x, y] = point(angle, 30);
     const state = seat.credits ? "in" : seat.enabled ? "ready" : "";
     const label = `Seat ${seat.seat}, progressive: ${seat.credits || "no"} credit`;
     return s(
@@ -1140,7 +1110,7 @@ class Felt extends HTMLElement {
     const many = seat.cards.length;
     const step = many > 3 ? 27 : 37;
     const made = s("g.hand", {
-      transform: put(at(angle, 104), ` rotate(${((angle - 90) * 0.86).toFixed(1)})`),
+      transform: put(point(angle, 104), ` rotate(${((angle - 90) * 0.86).toFixed(1)})`),
 });
     seat.cards.forEach((name, n) => {
       const from = n - (many - 1) / 2;
@@ -1157,7 +1127,7 @@ class Felt extends HTMLElement {
     const more = seat.note && !word.includes(seat.note) ? seat.note : "";
     const text = [word, more].filter(Boolean).join(" · ");
     const width = text ? 50 + text.length * 7.4 : 44;
-    const [x, y] = at(angle, -23);
+    const [x, y] = point(angle, -23);
     const side = Math.cos(angle * RADIANS);
     const inward = Math.abs(side) > 0.9 ? -Math.sign(side) * Math.max(0, width / 2 - 46) : 0;
     return s(
@@ -1175,140 +1145,1012 @@ class Felt extends HTMLElement {
     const beside = Math.abs(side) > 0.9 ? 36 * Math.sign(side) : 0;
     // Farther in where the words of decisions are between it and the spots.
     const inward = Math.abs(side) > 0.5 ? 274 : 244;
-    const place = this.layout.acceptor ? at(angle, inward) : at(angle, 34, beside);
+    const place = this.layout.acceptor ? point(angle, inward) : point(angle, 34, beside);
     return pill(place, money(seat.stake), seat.lamp === "your turn" ? "gold" : "");
   }
 }
 
 customElements.define("uf-felt", Felt);
 
-// ---- plots ---------------------------------------------------------------------------------------
+// ==== a table: felt, displays, what it waits for, what happened ===================================
 
-// <uf-plot>: bars with marks, or lines, in plain SVG.
-//   plot.bars({values, labels, marks: [{at, text}], unit, label})
-//   plot.lines({series: [{name, values, fill}], labels: [[index, text]], label})
-// A null value is a gap.
+// Hands at a simulated table: chips, console keys, cards, the supervisor key, bots, trouble.
+// Every order ends in a sentence: what came true, or why it was refused.
 
-const FROM = 46;
-const REST = 6;
-const ABOVE = 14;
-const BELOW = 22;
-const LINES = 3;
+/** Keys of the console, each with the key of the keyboard that presses it; digits are their own. */
+const keysOf = (text) => text.split(" ").map((one) => one.split(":"));
+const NUMBERS = keysOf("1 8 2 9 3 0 4 ENTER:Enter 5 CLEAR:x 6 MENU:m 7 UNDO:u");
+const GAME = keysOf(
+  "OPEN:o PLAY:p CLOSE:c HANDLED:h COMM1:q SHOW:s COMM2:w PAID:d RIDE:r END:e BACK:b VOID:v " +
+    "FOLD:f CALL:a",
+);
+const KEYS = [...NUMBERS, ...GAME];
+const RED = ["VOID", "CALL"];
+const OFF = "underfelt-shortcuts-off";
+const FIELDS = "input:not([type=radio], [type=checkbox]), select, textarea, dialog *";
 
-/** A round number of which a third is round too. */
-function scale(values) {
-  const most = Math.max(1, ...values.filter((one) => one !== null));
-  const size = 10 ** Math.floor(Math.log10(most));
-  return (
-    [0.3, 0.6, 1.2, 1.5, 3, 6, 9, 12].map((one) => one * size).find((one) => one >= most) ??
-    12 * size
+class Play {
+  #table;
+  #felt;
+  #chip = 2500;
+  #number = 0;
+  #keys = new Map();
+  #turned = false;
+  #trouble;
+  #takes = "draw";
+  #offered = new Set();
+
+  constructor(table, felt) {
+    this.#table = table;
+    this.#felt = felt;
+    this.#trouble = new Trouble(KEYS.map(([key]) => key), (sentence, words) => this.order("fault", sentence, words));
+  }
+
+  start() {
+    for (const id of ["chips", "console", "mischief"]) {
+      byId(id).hidden = false;
+    }
+    this.#felt.toggleAttribute("playable", true);
+    this.#felt.addEventListener("play", (event) => this.#played(event.detail));
+    this.#drawChips();
+    this.#drawKeys();
+    this.#drawHands();
+    document.addEventListener("keydown", (event) => this.#typed(event));
+    this.#outcome("info", "Pause a bot to play its seat, or the dealer to press the keys.");
+    get(`tables/${this.#table}/verbs`)
+      .then((verbs) => this.#trouble.learn(verbs))
+      .catch((error) => this.#outcome("bad", `The troubles are not known: ${error.message}`));
+  }
+
+  /** What the simulator says now. */
+  draw(now) {
+    const line = byId("prompt").dataset.text?.split("\n")[3] ?? "";
+    this.#offered = new Set(line.trim().split(/\s+/));
+    for (const [key, button] of this.#keys) {
+      button.classList.toggle("lit", this.#offered.has(key));
+    }
+    this.#takes = "shuffler" in (now.lines ?? {}) ? "packet" : "draw";
+    byId("deal")?.classList.toggle("primary", this.#offered.has("DEAL"));
+    byId("people").hidden = !now.people || now.people.dealer === "none";
+    if (now.people) {
+      this.#drawPeople(now.people);
+    }
+    this.#turned = now.pins?.supervisor_key === false; // it closes to ground
+    const key = byId("supervisor");
+    if (key) {
+      key.setAttribute("aria-pressed", this.#turned);
+      say(key.querySelector("small"), this.#turned ? "turned" : "not turned");
+    }
+    this.#trouble.draw(now);
+  }
+
+  /** Send a sentence; say in words what became of it. True if it came true. */
+  async order(kind, sentence, words) {
+    this.#number += 1;
+    const mine = this.#number;
+    this.#outcome("clock", `${words} …`);
+    try {
+      await post(`tables/${this.#table}/${kind}`, { do: sentence });
+      if (mine === this.#number) {
+        this.#outcome("ok", `${words}: done`);
+      }
+      return true;
+    } catch (error) {
+      const code = error.code ? ` (${error.code})` : "";
+      this.#outcome("bad", `${words}: refused. ${error.message}${code}`);
+      return false;
+    }
+  }
+
+  do(sentence, words) {
+    return this.order("do", sentence, words);
+  }
+
+  #outcome(kind, text) {
+    const line = byId("outcome");
+    line.className = kind;
+    line.replaceChildren(icon(kind), h("span", text));
+  }
+
+  // ---- chips and cards --------------------------------------------------------------------------
+
+  #played({ act, seat, spot }) {
+    const amount = money(this.#chip);
+    const plain = (this.#chip / 100).toFixed(2);
+    const where = spot.replace("_", " ");
+    if (act === "place" && seat === 0) {
+      this.do(`dealer pot ${plain}`, `The dealer puts ${amount} into the pot`);
+    } else if (act === "place") {
+      this.do(`seat ${seat} adds ${plain} on ${spot}`, `Seat ${seat} puts ${amount} on ${where}`);
+    } else if (act === "take" && seat === 0) {
+      this.do("dealer takes pot", "The dealer takes what lies in the pot");
+    } else if (act === "take") {
+      this.do(`seat ${seat} takes ${spot}`, `Seat ${seat} takes back what lies on ${where}`);
+    } else if (act === "credit") {
+      this.do(`seat ${seat} credits 1`, `Seat ${seat} puts a credit on the progressive`);
+    } else {
+      this.#deal();
+    }
+  }
+
+  #deal() {
+    this.do(this.#takes, "The next card");
+  }
+
+  #drawChips() {
+    const made = CHIPS.map((cents) =>
+      h(
+        "label",
+        { title: money(cents) },
+        h("input", {
+          type: "radio",
+          name: "chip",
+          value: cents,
+          checked: cents === this.#chip,
+          "aria-label": money(cents),
+          onchange: () => (this.#chip = cents),
+        }),
+        chipPicture(cents),
+      ),
+    );
+    document.querySelector("#chips div").replaceChildren(...made);
+  }
+
+  // ---- the console ------------------------------------------------------------------------------
+
+  #drawKeys() {
+    const make = ([key, letter]) => {
+      const made = h(
+        "button",
+        {
+          class: RED.includes(key) ? "red" : null,
+          "data-key": key,
+          "aria-keyshortcuts": letter ?? key,
+          onclick: () => this.#press(key),
+        },
+        key,
+        letter && h("kbd", { "aria-hidden": "true" }, letter.replace("Enter", "↵")),
+      );
+      this.#keys.set(key, made);
+      return made;
+    };
+    byId("digits").append(...NUMBERS.map(make));
+    byId("game").append(...GAME.map(make));
+  }
+
+  #press(key) {
+    this.do(`press ${key}`, `Key ${key}`);
+  }
+
+  #drawHands() {
+    const hand = (id, letter, text, below, act) =>
+      h(
+        "button.btn",
+        { id, "aria-keyshortcuts": letter, onclick: act },
+        h("span", h("b", text), h("small", below)),
+        h("kbd", { "aria-hidden": "true" }, letter),
+      );
+    const key = hand("supervisor", "k", "Supervisor key", "not turned", () => this.#turn());
+    key.prepend(h("span.cylinder", { "aria-hidden": "true" }));
+    key.setAttribute("aria-pressed", "false");
+    const letters = h("input", {
+      type: "checkbox",
+      checked: localStorage.getItem(OFF) === null,
+      onchange: () => {
+        localStorage[letters.checked ? "removeItem" : "setItem"](OFF, "1");
+        this.#hints();
+      },
+    });
+    byId("hands").append(
+      hand("deal", "g", "Deal", "next card", () => this.#deal()),
+      hand("next", "n", "Dealer", "one step", () => this.#step()),
+      key,
+      h("label.letters", letters, "Letter keys"),
+    );
+    this.#hints();
+  }
+
+  #step() {
+    if (/^LOAD THE SHOE/m.test(byId("prompt").dataset.text ?? "")) {
+      this.do("dealer until OPEN", "The dealer loads the shoe");
+    } else if (this.#offered.has("WAIT")) {
+      this.#outcome("info", "The dealer waits, as the prompt says.");
+    } else {
+      this.do("dealer plays 1", "The dealer does what the prompt asks");
+    }
+  }
+
+  #hints() {
+    byId("console").classList.toggle("no-letters", localStorage.getItem(OFF) !== null);
+  }
+
+  #turn() {
+    const to = this.#turned ? "off" : "on";
+    this.do(
+      `key ${to}`,
+      this.#turned ? "The supervisor takes the key away" : "The supervisor turns the key",
+    );
+  }
+
+  #typed(event) {
+    const busy = event.ctrlKey || event.altKey || event.metaKey || event.target.matches?.(FIELDS);
+    if (busy || localStorage.getItem(OFF) !== null || document.querySelector("dialog[open]")) {
+      return;
+    }
+    const onButton = event.target.matches?.("button, a, summary, [role=button], input");
+    const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const acts = {
+      g: () => this.#deal(),
+      n: () => this.#step(),
+      k: () => this.#turn(),
+    };
+    const [key] = KEYS.find(([one, typed = one]) => typed === letter) ?? [];
+    if (letter === "[" || letter === "]") {
+      this.#otherChip(letter === "]" ? 1 : -1);
+    } else if (acts[letter]) {
+      acts[letter]();
+    } else if (key && !(letter === "Enter" && onButton)) {
+      this.#press(key);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  #otherChip(by) {
+    const to = Math.max(0, Math.min(CHIPS.length - 1, CHIPS.indexOf(this.#chip) + by));
+    this.#chip = CHIPS[to];
+    byId("chips").querySelectorAll("input")[to].checked = true;
+    this.#outcome("info", `Chips of ${money(this.#chip)}`);
+  }
+
+  // ---- people -----------------------------------------------------------------------------------
+
+  #drawPeople({ dealer, seats }) {
+    const rows = [["dealer", dealer], ...Object.entries(seats)];
+    keyed(
+      byId("people").querySelector("div"),
+      rows,
+      ([who]) => who,
+      ([who, state]) => {
+        const bot = state === "bot";
+        const name = who === "dealer" ? "dealer" : `seat ${who}`;
+        const sentence = `${bot ? "pause" : "resume"} ${name}`;
+        const words = bot
+          ? `The bot of ${name} pauses: yours to play`
+          : `The bot plays ${name} again`;
+        return h(
+          "button",
+          {
+            class: bot ? "" : "yours",
+            "aria-pressed": !bot,
+            onclick: () => this.do(sentence, words),
+          },
+          h("b", who === "dealer" ? "Dealer" : [h("span.sr", "Seat "), who]),
+          h("small", bot ? "bot" : "you"),
+        );
+      },
+    );
+  }
+}
+
+// Trouble at a simulated table: the usual ones as buttons, all of them in a dialog that is built
+// from what the simulator says it can do.
+
+/** Usual troubles: what to say to begin and to end one, and how to see that it is there. */
+const USUAL = [
+  [
+    "Pull a chip reader",
+    "Plug it in",
+    "unplug chips-1",
+    "replug chips-1",
+    ({ lines }) => !lines["chips-1"],
+  ],
+  ["Jam the cards", "Clear the jam", "jam", "jam off", (now) => now.card_device?.jam],
+  ["Foreign card", "", "foreign", "", null],
+  [
+    "Cut the link",
+    "Plug the link in",
+    "link cut",
+    "link back",
+    ({ lines }) => lines.link === false,
+  ],
+  ["Cut the power", "Power back", "powerfail", "powerfail off", null],
+  ["Pull the shoe", "Plug the shoe in", "unplug shoe", "replug shoe", ({ lines }) => !lines.shoe],
+  ["Dead prompt", "Revive prompt", "dead prompt", "dead prompt off", null],
+  ["Open the door", "Close the door", "door open", "door closed", null],
+];
+const MOST = 6;
+const BOARDS = ["keys-1", "keys-2", "lamps-1", "lamps-2", "sensors", "acceptors"];
+const LITERAL = ["off", "open", "closed", "cut", "back"];
+
+/** Values of an argument by its kind; a kind that is not here is typed. */
+const CHOICES = {
+  line: (now) => Object.keys(now.lines),
+  pin: (now) => Object.keys(now.pins ?? {}),
+  seat: (now) => now.table?.seats ?? [1, 2, 3, 4, 5, 6, 7],
+  spot: (now) => now.table?.spots ?? [],
+  board: (now) => [...Object.keys(now.displays?.boards ?? {}), ...BOARDS],
+  level: () => ["0", "1"],
+};
+
+/** `[off]` as {name: "off", values: ["off"], optional: true} */
+function argumentOf(given, now, keys) {
+  const name = given.replace(/[[\]]/g, "");
+  const words = name.split("/");
+  const literal = words.every((one) => LITERAL.includes(one));
+  const values = literal ? words : name === "key" ? keys : (CHOICES[name]?.(now) ?? []);
+  return { name, values, optional: given.startsWith("[") };
+}
+
+class Trouble {
+  #keys;
+  #order;
+  #verbs = [];
+  #now = { lines: {} };
+  #on = new Set();
+
+  constructor(keys, order) {
+    this.#keys = keys;
+    this.#order = order;
+  }
+
+  /** The simulator's verbs: {verb, group, title, arguments}. */
+  learn({ verbs }) {
+    this.#verbs = verbs;
+    byId("more").addEventListener("click", () => this.#all());
+    this.draw(this.#now);
+  }
+
+  draw(now) {
+    this.#now = { ...now, lines: now.lines ?? {} };
+    const known = new Set(this.#verbs.map((one) => one.verb));
+    const usable = ([, , begin]) => {
+      const [verb, line] = begin.split(" ");
+      return known.has(verb) && (verb !== "unplug" || line in this.#now.lines);
+    };
+    const rows = USUAL.filter(usable)
+      .slice(0, MOST)
+      .map(([title, undo, begin, end, is]) => {
+        const on = is ? Boolean(is(this.#now)) : this.#on.has(begin);
+        return {
+          title: on && undo ? undo : title,
+          sentence: on && end ? end : begin,
+          begin,
+          end,
+          on,
+        };
+      });
+    keyed(
+      byId("faults"),
+      rows,
+      (one) => one.begin,
+      (one) =>
+        h(
+          "button",
+          { class: one.on ? "on" : "", onclick: () => this.#make(one) },
+          one.title,
+          h("small", one.on ? `on · ${one.sentence}` : one.sentence),
+        ),
+    );
+  }
+
+  async #make({ title, sentence, begin, end, on }) {
+    if ((await this.#order(sentence, title)) && end) {
+      this.#on[on ? "delete" : "add"](begin);
+      this.draw(this.#now);
+    }
+  }
+
+  #all() {
+    const said = h("p.told", { role: "status" });
+    const made = [...new Set(this.#verbs.map((one) => one.group))].map((group) => {
+      const verbs = this.#verbs.filter((one) => one.group === group);
+      return h("section", h("h3", group), verbs.map((verb) => this.#form(verb, said)));
+    });
+    dialog("Make trouble", said, h("div.verbs", made));
+  }
+
+  #form(verb, said) {
+    const fields = verb.arguments.map((one) =>
+      this.#field(verb, argumentOf(one, this.#now, this.#keys)),
+    );
+    const act = async (event) => {
+      event.preventDefault();
+      const sentence = [verb.verb, ...fields.map((one) => one.value)].join(" ").trim();
+      said.textContent = `${sentence} …`;
+      const done = await this.#order(sentence, verb.title);
+      said.textContent = done ? `${sentence}: done` : byId("outcome").textContent;
+    };
+    return h(
+      "form.verb",
+      { onsubmit: act },
+      h("span.what", verb.title, h("small", verb.verb)),
+      fields,
+      h("button.btn.small", { "aria-label": `do it: ${verb.title}` }, "Do it"),
+    );
+  }
+
+  #field(verb, { name, values, optional }) {
+    const label = `${verb.title}: ${name}`;
+    if (!values.length) {
+      return h("input", {
+        "aria-label": label,
+        placeholder: name,
+        size: 8,
+        required: !optional,
+      });
+    }
+    const all = optional ? ["", ...values] : values;
+    return h(
+      "select",
+      { "aria-label": label },
+      all.map((one) => h("option", { value: one }, one === "" ? "—" : one)),
+    );
+  }
+}
+
+// ---- the page -----------------------------------------------------------------------------------
+
+const LONGEST_LOG = 200;
+const GOLD = /selection|lucky|magic|jackpot|award|mystery/;
+const STOPS = { "the round is void": "void", "frozen for the supervisor": "frozen" };
+
+const TABLE = `table:${given}`;
+const SIM = `sim:${given}`;
+let hands = null;
+let log = [];
+
+/** The latest value of a part: of the simulator's feed, or of the table's. */
+const sim = (part) => stream.part(SIM, part);
+const at = (part) => stream.part(TABLE, part);
+
+function start(simulated) {
+  for (const element of document.querySelectorAll("[data-of]")) {
+    const names = element.dataset.of
+      .split(" ")
+      .map((kind) => (simulated && kind === "sim" ? SIM : TABLE));
+    element.dataset.feed = [...new Set(names)].join(" ");
+  }
+  stream = follow(simulated ? [TABLE, SIM] : [TABLE], tableChanged);
+  shell.follow(stream);
+}
+
+function tableChanged({ name: feed, parts, log: entries, reloaded }) {
+  if (feed === TABLE) {
+    if (reloaded) {
+      log = [];
+    }
+    happened(entries);
+  }
+  drawFelt();
+  if ("table" in parts || "status" in parts) {
+    drawTitle();
+  }
+  if ("displays" in parts) {
+    drawDisplays();
+  }
+  if ("why" in parts) {
+    drawWhy(parts.why);
+  }
+  if ("lamps" in parts || "beacon" in parts || "status" in parts) {
+    drawTags();
+  }
+  if (feed === SIM) {
+    hands.draw({ ...stream.parts(SIM), table: at("table") });
+  }
+}
+
+function drawFelt() {
+  if (at("table")) {
+    const simulator = sim("chips") ? stream.parts(SIM) : null;
+    byId("felt").state = feltState({ ...stream.parts(TABLE), sim: simulator });
+  }
+}
+
+function drawTitle() {
+  const table = at("table");
+  const status = at("status");
+  if (!table || !status) {
+    return;
+  }
+  const { min_cents: least, max_cents: most } = table.limits ?? {};
+  document.title = `Table ${given}, round ${status.round}: ${status.phase} - Underfelt`;
+  say(byId("title"), table.title);
+  fill(
+    "where",
+    h("span", "Table ", h("b", given)),
+    h("span", "round ", h("b", status.round)),
+    least == null || most == null
+      ? null
+      : h("span.num.hide-s", `${money(least)} – ${money(most)}`),
+    status.dealer ? h("span", "dealer ", h("b", status.dealer)) : null,
+  );
+  byId("replay").href = `/replay/${encodeURIComponent(given)}/${status.round || "last"}`;
+  drawPhases(GAMES[table.game] ?? GAMES.MEGA, status.phase);
+}
+
+function drawPhases(layout, phase) {
+  const stopped = STOPS[phase];
+  const names = layout.phases.map(([word]) => word).concat(stopped ?? []);
+  const now = stopped ? names.length - 1 : layout.phases.findIndex(([, one]) => one === phase);
+  keyed(
+    byId("phases"),
+    names.map((word, n) => [word, n === now ? "now" : n < now && !stopped ? "done" : ""]),
+    ([word]) => word,
+    ([word, is]) => h("li", { class: is, "aria-current": is === "now" ? "step" : null }, word),
+  );
+  byId("phases").classList.toggle("stopped", Boolean(stopped));
+}
+
+/** A game without a progressive has no link to lose. */
+function linkTag({ link_up: up, progressive }) {
+  if (!progressive) {
+    return null;
+  }
+  return up ? tag("ok", "link open") : tag("warn", icon("warn"), "link lost");
+}
+
+function drawTags() {
+  const status = at("status");
+  if (!status) {
+    return;
+  }
+  const { ready = 0, of = 0, troubles = [] } = status.devices ?? {};
+  const good = ready === of && !troubles.length;
+  shell.tags(
+    at("table")?.simulated && tag("info", "SIMULATED"),
+    status.stopped && tag("bad", "STOPPED"),
+    status.locked && tag("bad", "LOCKED"),
+    status.test_mode && tag("warn", "TEST MODE"),
+    status.safe_mode && tag("warn", "SAFE MODE"),
+    at("beacon") && tag("warn", "supervisor called"),
+    tag(good ? "ok hide-s" : "warn", good ? null : icon("warn"), `${ready} of ${of} devices`),
+    linkTag(status),
+  );
+  shell.badge("jackpots", status.awards?.length ?? 0);
+  byId("troubles").hidden = !troubles.length;
+  keyed(
+    byId("troubles").querySelector("ul"),
+    troubles,
+    (one) => one.code + one.device,
+    (one) =>
+      h(
+        "li",
+        icon("warn"),
+        h("div", `${one.text} `, h("code", one.code), h("p.do", `→ ${one.do}`)),
+      ),
   );
 }
 
-class Plot extends HTMLElement {
-  #draw = null;
-
-  connectedCallback() {
-    new ResizeObserver(() => this.#draw?.()).observe(this);
+function drawDisplays() {
+  const shown = sim("displays") ?? at("displays") ?? {};
+  const boards = shown.boards ?? {};
+  byId("jack").hidden = !shown.meter?.length;
+  byId("magic-figure").hidden = !shown.magic;
+  byId("duo").classList.toggle("alone", !shown.magic);
+  if (shown.meter?.length) {
+    const lit = shown.meter.map((_, n) => boards[`meter-${n + 1}`]?.on ?? true);
+    byId("meter").show(shown.meter, { ...boards["meter-1"], on: lit });
   }
-
-  bars(data) {
-    this.#draw = () => this.#bars(data);
-    this.#draw();
+  if (shown.magic) {
+    byId("magic").show(shown.magic, boards.magic);
   }
-
-  lines(data) {
-    this.#draw = () => this.#lines(data);
-    this.#draw();
+  if (shown.prompt) {
+    byId("prompt").show(shown.prompt, boards.prompt);
   }
+  const read = at("displays")?.meter;
+  const same = read && shown.meter && read.join() === shown.meter.join();
+  const back = byId("read-back");
+  back.hidden = !read?.length;
+  back.className = same ? "tag ok" : "tag warn";
+  say(back, same ? "shown, read back" : "not confirmed");
+}
 
-  #frame(values, { label, unit = "" }) {
-    const top = scale(values);
-    const width = Math.max(200, this.clientWidth);
-    const height = Math.max(90, this.clientHeight);
-    const y = (value) => ABOVE + (height - ABOVE - BELOW) * (1 - value / top);
-    const svg = s("svg", {
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": label,
-    });
-    for (let n = 0; n <= LINES; n++) {
-      const value = (top * n) / LINES;
-      const text = n ? Math.round(value * 100) / 100 : unit;
-      svg.append(
-        s("path", { d: `M${FROM} ${y(value)}H${width - 4}`, class: n ? "grid" : "base" }),
-        s("text.end", { x: FROM - 8, y: y(value) + 4 }, text.toLocaleString("en-US")),
-      );
-    }
-    this.replaceChildren(svg);
-    return { svg, width, height, y };
-  }
+function drawWhy(why) {
+  fill(
+    "why",
+    h("b", "Waiting: "),
+    `${why?.text || "for nothing."} `,
+    why?.clause ? clause(why.clause) : null,
+    why?.do ? h("span.next", `Next: ${why.do}.`) : null,
+  );
+}
 
-  #bars({ values, labels, marks, ...more }) {
-    const { svg, width, height, y } = this.#frame(values, more);
-    const step = (width - FROM - REST) / values.length;
-    values.forEach((value, n) => {
-      const x = FROM + n * step;
-      const tall = Math.max(0, y(0) - y(value ?? 0));
-      const last = n === values.length - 1;
-      svg.append(
-        s("rect", {
-          x: x + step * 0.14,
-          y: y(0) - tall,
-          width: step * 0.72,
-          height: tall,
-          rx: Math.min(2.5, tall / 2),
-          class: last ? "bar now" : "bar",
-        }),
-      );
-      if (labels[n]) {
-        svg.append(s("text.middle", { x: x + step / 2, y: height - 6 }, labels[n]));
-      }
-    });
-    for (const mark of marks) {
-      const x = FROM + mark.at * step;
-      const left = mark.at > values.length * 0.8;
-      svg.append(
-        mark.text ? s("path.hit", { d: `M${x} ${ABOVE - 4}V${y(0)}` }) : "",
-        s("path.hit-mark", { d: `M${x} ${ABOVE - 9}l6 7-6 7-6-7Z` }),
-        s(
-          "text",
-          {
-            x: x + (left ? -10 : 10),
-            y: ABOVE + 3,
-            class: left ? "hit-text end" : "hit-text",
-          },
-          mark.text,
+function happened(entries) {
+  log = [...entries].reverse().concat(log).slice(0, LONGEST_LOG);
+  const cited = (one) => (one.clause ? [" ", clause(one.clause)] : []);
+  const entry = (one) =>
+    h(
+      "li",
+      h("time", clock(one.at_ms)),
+      h(
+        "div",
+        h("div", { class: GOLD.test(one.kind ?? "") ? "gold" : "" }, one.text),
+        h("span.how", one.how ?? "", cited(one)),
+        (one.followed ?? []).map((then) =>
+          h("div.then", `→ ${then.text}`, cited(then)),
         ),
-      );
-    }
-  }
+      ),
+    );
+  keyed(byId("log"), log, (one) => one.n, entry);
+}
 
-  #lines({ series, labels, ...more }) {
-    const all = series.flatMap((one) => one.values);
-    const { svg, width, height, y } = this.#frame(all, more);
-    const count = series[0].values.length;
-    const x = (n) => FROM + ((width - FROM - REST) * n) / (count - 1);
-    for (const { name, values, fill } of series) {
-      let path = "";
-      let down = false;
-      values.forEach((value, n) => {
-        if (value !== null) {
-          path += `${down ? "L" : "M"}${x(n).toFixed(1)} ${y(value).toFixed(1)}`;
-        }
-        down = value !== null;
-      });
-      if (fill && path) {
-        const under = `${path}L${x(values.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z`;
-        svg.append(s("path", { d: under, class: `area ${name}` }));
-      }
-      svg.append(s("path", { d: path, class: `curve ${name}` }));
-    }
-    for (const [n, text] of labels) {
-      const side = n === 0 ? "" : n === count - 1 ? "end" : "middle";
-      svg.append(s("text", { x: x(n), y: height - 6, class: side }, text));
-    }
+/** Other tables that this server follows, to choose from. */
+function chooser() {
+  const here = tables.filter((row) => row.followed).map((row) => row.name);
+  if (here.length < 2) {
+    return;
+  }
+  const choose = h(
+    "select",
+    {
+      "aria-label": "another table",
+      onchange: () => location.assign(`/table/${encodeURIComponent(choose.value)}`),
+    },
+    here.map((one) => h("option", { selected: one === given }, one)),
+  );
+  byId("chooser").append(choose);
+}
+
+async function table() {
+  const row = tables.find((one) => one.name === given);
+  chooser();
+  if (row && !row.followed) {
+    say(
+      byId("where"),
+      row.url ? `Table ${given} is at ${row.url}` : `This server does not follow table ${given}.`,
+    );
+    return;
+  }
+  hands = new Play(given, byId("felt"));
+  start(row?.simulated ?? false);
+  if (row?.simulated) {
+    hands.start();
   }
 }
 
-customElements.define("uf-plot", Plot);
+// ==== a past round: the felt of the live table, moment by moment, with what is behind each ========
+
+const LANES = ["dealer", "chips", "cards", "link, draw", "displays"];
+const SHAPES = [
+  (x, y) => `M${x - 2} ${y}h4v10h-4Z`,
+  (x, y) => `M${x - 4} ${y + 5}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0`,
+  (x, y) => `M${x} ${y}l4 5l-4 5l-4 -5Z`,
+  (x, y) => `M${x - 4} ${y + 9}h8l-4 -8Z`,
+  (x, y) => `M${x - 0.7} ${y}h1.4v10h-1.4Z`,
+];
+const MARGIN = 66;
+const ROW = 19;
+const HEIGHT = 22 + LANES.length * ROW + 16;
+const METER = 12;
+const PACE_MS = 700;
+const EDGE_MS = 1000;
+const STEPS = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  ArrowDown: -1,
+  ArrowUp: 1,
+  PageDown: -10,
+  PageUp: 10,
+};
+
+let rows = [];
+let felted = {};
+let place = 0;
+let timer = 0;
+let marks = null;
+const texts = new Map();
+
+const ddram = (line) => Array.from(line.padEnd(20), (one) => hexOf(one.charCodeAt(0))).join("");
+
+/** "1 live, 2 off" of both lamp boards as the table's feed has it. */
+function lampsOf(displays) {
+  const said = `${displays["lamps-1"] ?? ""}, ${displays["lamps-2"] ?? ""}`.split(", ");
+  return said
+    .map((one) => one.match(/^(\d) (.+)$/))
+    .filter(Boolean)
+    .map(([, seat, lamp]) => ({ seat: Number(seat), lamp }));
+}
+
+function laneOf({ by }) {
+  if (/^declared/.test(by ?? "")) {
+    return 0;
+  }
+  if (/chips|acceptors/.test(by ?? "")) {
+    return 1;
+  }
+  return /shoe|shuffler/.test(by ?? "") ? 2 : 3;
+}
+
+function showMoment(number) {
+  place = Math.min(Math.max(number, 0), rows.length - 1);
+  const now = rows[place];
+  byId("felt").state = feltState({
+    table: felted,
+    status: { phase: now.phase, round: now.round },
+    felt: { rows: now.felt, board: now.board, bonus: now.bonus, pot_cents: now.pot_cents },
+    lamps: lampsOf(now.displays),
+  });
+  say(byId("number"), `Moment ${place + 1} of ${rows.length}`);
+  say(byId("record"), now.seq ? `record ${now.seq}` : "");
+  const from = rows.find((one) => one.marks.includes("bets opened")) ?? rows[0];
+  const after = ((now.at_ms - from.at_ms) / 1000).toFixed(1);
+  fill("clock", now.at, h("small", `${after < 0 ? "" : "+"}${after} s`));
+  drawMoment(now);
+  drawShown(now.displays);
+  drawFrames(now);
+  drawHead(now);
+  say(byId("state"), now.state ?? "");
+}
+
+function drawMoment(now) {
+  const cards = now.cards.map(({ where, card, public: open }) => `${where}: ${card}, ${open}`);
+  const said = h("div.cited");
+  fill(
+    "moment",
+    h("p.what", now.what),
+    h("p.ink2", now.by ?? "", now.phase ? ` · ${now.phase}` : ""),
+    now.clause && said,
+    h(
+      "ul",
+      now.followed.map((one) =>
+        h("li", `→ ${one.text} `, one.clause && clause(one.clause)),
+      ),
+      cards.map((text) => h("li", text)),
+      now.trouble && h("li", tag("bad", icon("bad"), now.trouble)),
+    ),
+  );
+  if (now.clause) {
+    said.append(h("b.mono", now.clause));
+    clauseText(now.clause).then((text) => said.append(h("p", text)));
+  }
+}
+
+function clauseText(id) {
+  if (!texts.has(id)) {
+    const answer = get(`clauses/${encodeURIComponent(id)}`);
+    texts.set(id, answer.then((found) => found.text).catch((error) => error.message));
+  }
+  return texts.get(id);
+}
+
+function drawShown(displays) {
+  const meter = [1, 2, 3].map((n) => displays[`meter-${n}`] ?? "");
+  const read = meter.join("").length >= METER && !meter.some((one) => one.includes("("));
+  const magic = matrixOf(displays.magic ?? "");
+  const prompt = displays.prompt?.split("\n");
+  showBoard("meter", read && meter.map(moduleOf));
+  showBoard("magic", magic);
+  showBoard("prompt", prompt && { ddram: prompt.map(ddram) });
+  const lines = [
+    ["Jackpot meter", read ? "" : meter.join("").trim()],
+    ["Sign", displays.sign],
+    ["Magic card", magic ? "" : displays.magic],
+  ];
+  fill(
+    "shown",
+    lines
+      .filter(([, text]) => text)
+      .map(([word, text]) => h("div", h("dt", word), h("dd.mono", text))),
+  );
+}
+
+function showBoard(id, memory) {
+  byId(id).parentElement.hidden = !memory;
+  if (memory) {
+    byId(id).show(memory);
+  }
+}
+
+function drawFrames({ frames, frames_more: more }) {
+  const one = (frame) =>
+    h(
+      "div.frame",
+      h("time", new Date(frame.at_ms).toISOString().slice(14, 23)),
+      h("b", frame.label || frame.device),
+      h("span.dim", frame.direction === "in" ? "device → table" : "table → device"),
+      h("div", { class: frame.masked ? "dim" : "mono" }, frame.data),
+    );
+  fill(
+    "frames",
+    frames.map(one),
+    h(
+      "p.dim",
+      more ? `${more} more frames.` : frames.length ? "" : "No frame belongs to this moment.",
+    ),
+  );
+}
+
+// ---- the time line ------------------------------------------------------------------------------
+
+function drawTimeline() {
+  const width = Math.max(byId("timeline").clientWidth - 24, 320);
+  const at = (mark, other) => (rows.find((one) => one.marks.includes(mark)) ?? other).at_ms;
+  const begin = at("bets opened", rows[0]) - EDGE_MS;
+  const end = Math.max(at("round ended", rows.at(-1)), begin) + EDGE_MS;
+  const inside = (ms) => Math.min(Math.max(ms, begin), end);
+  const x = (ms) => MARGIN + ((width - MARGIN - 10) * (inside(ms) - begin)) / (end - begin);
+  const y = (lane) => 20 + lane * ROW;
+  const svg = s("svg", {
+    viewBox: `0 0 ${width} ${HEIGHT}`,
+    height: HEIGHT,
+    role: "slider",
+    tabindex: 0,
+    "aria-label": "moment of the round",
+    "aria-valuemin": 1,
+    "aria-valuemax": rows.length,
+  });
+  let start = 0;
+  let odd = false;
+  for (let n = 1; n <= rows.length; n++) {
+    if (n === rows.length || rows[n].phase !== rows[start].phase) {
+      const [a, b] = [x(rows[start].at_ms), x((rows[n] ?? rows.at(-1)).at_ms)];
+      svg.append(
+        s("rect", { x: a, y: 0, width: b - a, height: HEIGHT - 16, class: odd ? "odd" : "even" }),
+      );
+      if (b - a > 48) {
+        const fits = Math.floor((b - a) / 6);
+        svg.append(s("text", { x: a + 4, y: 12 }, rows[start].phase.slice(0, fits)));
+      }
+      start = n;
+      odd = !odd;
+    }
+  }
+  LANES.forEach((word, lane) => {
+    svg.append(
+      s("text", { x: 0, y: y(lane) + 11 }, word),
+      s("rect.lane", { x: MARGIN, y: y(lane), width: width - MARGIN - 10, height: 15 }),
+    );
+  });
+  rows.forEach((row) => {
+    const lane = laneOf(row);
+    svg.append(s("path", { d: SHAPES[lane](x(row.at_ms), y(lane) + 2.5), class: `l${lane}` }));
+    for (const { at_ms: at } of row.shown) {
+      svg.append(s("path.l4", { d: SHAPES[4](x(at), y(4) + 2.5) }));
+    }
+  });
+  const seconds = (end - begin) / 1000;
+  const step = [1, 2, 5, 10, 20, 60, 120, 300, 600].find((one) => seconds / one < 9) ?? 3600;
+  for (let t = 0; t <= seconds; t += step) {
+    svg.append(s("text.axis", { x: x(begin + t * 1000), y: HEIGHT - 3 }, `+${t} s`));
+  }
+  const head = s("path.head");
+  svg.append(head);
+  marks = { svg, head, x };
+  svg.addEventListener("click", (event) => {
+    const box = svg.getBoundingClientRect();
+    const there = ((event.clientX - box.left) / box.width) * width;
+    const far = rows.map((row) => Math.abs(x(row.at_ms) - there));
+    showMoment(far.indexOf(Math.min(...far)));
+  });
+  svg.addEventListener("keydown", (event) => {
+    const to = { Home: 0, End: rows.length - 1 }[event.key] ?? place + (STEPS[event.key] ?? NaN);
+    if (!Number.isNaN(to)) {
+      event.preventDefault();
+      showMoment(to);
+    }
+  });
+  fill("timeline", svg);
+}
+
+function drawHead(now) {
+  const at = marks.x(now.at_ms);
+  marks.head.setAttribute("d", `M${at} 0V${HEIGHT - 16}M${at - 6} 0h12l-6 8Z`);
+  marks.svg.setAttribute("aria-valuenow", place + 1);
+  marks.svg.setAttribute("aria-valuetext", `${now.at}: ${now.what}`);
+}
+
+function playback() {
+  const stop = timer || place === rows.length - 1;
+  clearInterval(timer);
+  timer = stop && timer ? 0 : setInterval(goOn, PACE_MS);
+  if (timer && place === rows.length - 1) {
+    showMoment(0);
+  }
+  drawPlay();
+}
+
+function goOn() {
+  showMoment(place + 1);
+  if (place === rows.length - 1) {
+    clearInterval(timer);
+    timer = 0;
+    drawPlay();
+  }
+}
+
+function drawPlay() {
+  say(byId("play"), timer ? "Pause" : "Play");
+  byId("play").setAttribute("aria-pressed", Boolean(timer));
+}
+
+// ---- the round ----------------------------------------------------------------------------------
+
+function drawVerdict(sound, end) {
+  const good = sound && end.equal;
+  const kind = good ? "ok" : "bad";
+  const open = sound && end.equal === null;
+  fill(
+    "verdict",
+    open ? tag("", end.status) : tag(kind, icon(kind), good ? "EQUAL" : "DIFFERENT"),
+  );
+  const lines = [end.compared, ...end.differences, end.diverged, end.note].filter(Boolean);
+  fill(
+    "proof",
+    lines.map((text) => h("p", typeof text === "string" ? text : JSON.stringify(text))),
+    h("p.ink2", "State at this moment: ", h("span.mono", { id: "state" })),
+  );
+}
+
+function drawJumps() {
+  const found = new Map();
+  rows.forEach(({ marks: all, phase, what }, n) => {
+    const words = all.filter((one) => one.match(/^(decision|settlement) \d$|^dispute ./));
+    const stopped = /frozen|void/.test(phase) ? [`stopped: ${what}`] : [];
+    for (const one of [phase, ...words.map((text) => text.replace(/ (\d)$/, " of seat $1")), ...stopped]) {
+      if (one && !found.has(one)) {
+        found.set(one, n);
+      }
+    }
+  });
+  const choose = byId("jump");
+  choose.append(
+    h("option", { value: "" }, "…"),
+    ...[...found].map(([word, n]) => h("option", { value: n }, word)),
+  );
+  choose.addEventListener("change", () => {
+    if (choose.value) {
+      showMoment(Number(choose.value));
+    }
+  });
+}
+
+function drawRounds(list, here) {
+  const choose = byId("round");
+  const numbers = list.map((one) => one.round);
+  const all = numbers.includes(here) ? numbers : [here, ...numbers];
+  choose.append(...all.map((n) => h("option", { selected: n === here }, n)));
+  choose.addEventListener("change", () => {
+    location.assign(`/replay/${encodeURIComponent(given)}/${choose.value}`);
+  });
+}
+
+async function replay() {
+  const path = `tables/${encodeURIComponent(given)}`;
+  const asked = [get(`${path}/rounds/${more[0] || "last"}`), get(path), get(`${path}/rounds?most=100`)];
+  const [round, now, list] = await Promise.allSettled(asked);
+  if (round.status === "rejected") {
+    say(byId("where"), `This round cannot be replayed here: ${round.reason.message}`);
+    return;
+  }
+  const { sound, rows: found } = round.value;
+  const end = found.at(-1);
+  rows = found.slice(0, -1);
+  if (!rows.length) {
+    say(byId("where"), "Nothing is recorded of this round.");
+    return;
+  }
+  felted = { game: end.game, ...(now.value?.parts.table ?? {}) };
+  const day = new Date(rows[0].at_ms).toLocaleDateString("en-GB", { dateStyle: "medium" });
+  document.title = `Round ${end.round} of table ${given} - Underfelt`;
+  fill("title", `Round ${end.round} `, h("span.dim", `of table ${given}`));
+  const when = `${day}, ${rows[0].at.slice(0, 8)} to ${rows.at(-1).at.slice(0, 8)}`;
+  say(byId("where"), [felted.title ?? end.game, when, end.status].join(" · "));
+  drawVerdict(sound, end);
+  drawTimeline();
+  drawJumps();
+  drawRounds(list.value?.rounds ?? [], end.round);
+  byId("first").addEventListener("click", () => showMoment(0));
+  byId("back").addEventListener("click", () => showMoment(place - 1));
+  byId("on").addEventListener("click", () => showMoment(place + 1));
+  byId("play").addEventListener("click", playback);
+  addEventListener("resize", () => {
+    drawTimeline();
+    drawHead(rows[place]);
+  });
+  const settled = rows.findIndex((one) => one.marks.includes("settlement"));
+  showMoment(Math.max(settled, 0));
+}
+
+await { table, replay }[page]();
