@@ -14,7 +14,7 @@ from web.pages import as_served
 
 STATIC: Final = Path(__file__).resolve().parents[2] / "web" / "static"
 FILES: Final = sorted(path for path in STATIC.rglob("*") if path.is_file())
-MOST: Final = 59_000
+MOST: Final = 60_000
 MOST_OF_A_PAGE: Final = 45_000
 PAGES: Final = [path for path in FILES if path.suffix == ".html"]
 MAKES: Final = re.compile(
