@@ -110,7 +110,7 @@ class App:
         cookie = request.cookies.get(COOKIE)
         found = None if cookie is None else self.sessions.find(cookie, use=use)
         if found is not None or not self._config.login:
-            request.scope["state"].get(MAY_LOOK, bool)()
+            request.scope.get("state", {}).get(MAY_LOOK, bool)()
         return found
 
     def _address(self, request: Request) -> str:

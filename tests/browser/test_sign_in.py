@@ -47,7 +47,7 @@ def test_the_way_over_the_floor_and_back(pair: Pair, tabs: Tabs) -> None:
     page.goto(f"http://{pair.table.netloc}/login")
     restarted(pair)
     page.reload()
-    shows(page.locator("#ended"), "this server was restarted since")
+    shows(page.locator("#ended"), "this server was restarted")
     page.get_by_role("button", name="Sign in at the floor").click()
     page.wait_for_url(f"http://{pair.table.netloc}/floor")
     page.goto(f"http://{pair.table.netloc}/login")

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE_S
 LINES: Final = ("chips-1", "chips-2", "shoe")
 CHIPS: Final = ("keys-1", "sensors", "lamps-1", "meter-2", "prompt")
 SPOTS: Final = ("1", "2", "$")
-LOOKS: Final = 2
+LOOKS: Final = 4
 
 Found = tuple[str, str]
 """What is wrong, and where."""
@@ -139,7 +139,7 @@ def diagnosis(table: Table) -> Found | None:
 
 
 def steady(table: Table) -> Found:
-    """What stays on the screen for two looks: a device that is just being found anew does not."""
+    """What stays on the screen for some looks: a device that is just being found anew does not."""
     seen: list[Found | None] = []
 
     def same() -> bool:
