@@ -51,7 +51,7 @@ class App:
         self.api = Api(config, self.sources, self.streams, self.sessions, Runner())
         all_of_them = operations(self.api)
         self.api.document = msgspec.json.encode(document(all_of_them, login=config.login))
-        self._pages = Pages()
+        self._pages = Pages(config.first)
         routes = [
             *_routes(self._operation, all_of_them),
             Route("/", self._pages.first),

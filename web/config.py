@@ -76,6 +76,15 @@ class WebConfig:
         """What the browser speaks."""
         return self.behind_proxy or self.certificate is not None
 
+    @property
+    def first(self) -> str:
+        """The page that opens where no page is named: at a table's machine, its table."""
+        if self.control is None:
+            for table in self.tables:
+                if table.socket is not None:
+                    return f"/table/{table.name}"
+        return "/floor"
+
     def table(self, name: str) -> TableOptions | None:
         return next((table for table in self.tables if table.name == name), None)
 

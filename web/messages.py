@@ -24,7 +24,7 @@ Text = Annotated[str, _plain(4_096, 0)]
 Person = tuple[Name, Password]
 Host = Annotated[str, msgspec.Meta(pattern=f"^(?:{HOST.pattern})$", max_length=262)]
 Challenge = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{112}$")]
-Page = Annotated[str, msgspec.Meta(pattern="^/[a-z][!-~]{0,999}$")]
+Page = Annotated[str, msgspec.Meta(pattern="^/([a-z][!-~]{0,999})?$")]
 People = Annotated[list[Person], msgspec.Meta(min_length=1, max_length=3)]
 
 

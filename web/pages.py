@@ -45,7 +45,6 @@ PAGES: Final = {
     "/ticket": STAFF,
     "/sign/{pool}": "sign.html",
 }
-FIRST: Final = "/floor"
 
 
 class File(NamedTuple):
@@ -57,12 +56,12 @@ class File(NamedTuple):
 
 
 class Pages:
-    def __init__(self, folder: Path = STATIC) -> None:
-        self._folder = folder
+    def __init__(self, first: str, folder: Path = STATIC) -> None:
+        self._first, self._folder = first, folder
         self._files: dict[str, File] = {}
 
     async def first(self, _request: Request) -> Response:
-        return RedirectResponse(FIRST, 307)
+        return RedirectResponse(self._first, 307)
 
     async def page(self, request: Request, name: str) -> Response:
         return self._answer(request, name)

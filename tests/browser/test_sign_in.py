@@ -45,17 +45,18 @@ def test_the_way_over_the_floor_and_back(pair: Pair, tabs: Tabs) -> None:
     shows(page.locator(".who"), "k.lee · supervisor")
     assert page.url == f"http://{pair.table.netloc}/table/table-7"
     page.goto(f"http://{pair.table.netloc}/login")
+    shows(page.locator("#who"), "k.lee, supervisor")  # it has all it asked for
     restarted(pair)
     page.reload()
     shows(page.locator("#ended"), "this server was restarted")
     page.get_by_role("button", name="Sign in at the floor").click()
-    page.wait_for_url(f"http://{pair.table.netloc}/floor")
+    page.wait_for_url(f"http://{pair.table.netloc}/table/table-7")
     page.goto(f"http://{pair.table.netloc}/login")
     shows(page.locator("#who"), "k.lee, supervisor")
     page.get_by_role("button", name="Sign out").click()
     expect(page.locator("#away")).to_be_visible()
     page.get_by_role("button", name="Sign in at the floor").click()
-    page.wait_for_url(f"http://{pair.table.netloc}/floor")
+    page.wait_for_url(f"http://{pair.table.netloc}/table/table-7")
     shows(page.locator(".who"), "k.lee · supervisor")
 
 

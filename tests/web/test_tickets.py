@@ -117,6 +117,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     yield from served(tmp_path_factory.mktemp("pair"))
 
 
+def test_a_tables_machine_opens_with_its_table(pair: Pair) -> None:
+    for web, first in ((pair.table, NEXT), (pair.floor, "/floor")):
+        reply = web.get("/")
+        assert (reply.status, reply.headers["location"]) == (307, first)
+
+
 def test_a_ticket_of_the_floor_begins_a_session_that_only_looks(pair: Pair) -> None:
     asked, browser = pair.asked()
     assert (asked["host"], asked["next"]) == (pair.table.netloc, NEXT)

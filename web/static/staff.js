@@ -58,7 +58,7 @@ export const tag = (kind, ...children) => h("span", { class: `tag ${kind}` }, ch
 
 function brand() {
   const picture = h("img", { src: "/static/favicon.svg", alt: "" });
-  return h("a.brand", { href: "/floor" }, picture, "Underfelt");
+  return h("a.brand", { href: "/" }, picture, "Underfelt");
 }
 
 /** Fills <header class="top">. `table`: where the links Table and Replay lead. */
@@ -563,7 +563,7 @@ const ENDED = {
 /** Only a page of ours. */
 function after() {
   const given = new URLSearchParams(location.search).get("next") ?? "";
-  return /^\/[a-z]/.test(given) ? given : "/floor";
+  return /^\/[a-z]/.test(given) ? given : "/";
 }
 
 function tell() {
