@@ -206,7 +206,7 @@ class Hands:
     def _until(self, there: Callable[[], bool]) -> None:
         """Do what line 4 says until we are there."""
         for _ in range(MOST):
-            until(self._something_to_do)
+            until(self._something_to_do, lambda: (self.lines(), self.acts[-20:]))
             if there():
                 return
             self._answer(self.asked())

@@ -57,6 +57,13 @@ def sums(hall: FloorDemo) -> dict[str, int]:
     return {name: int(value) for name, value in found.items() if name != "event"}
 
 
+def joined(hall: FloorDemo) -> bool:
+    """The table has the link server that leads now, and does not just believe in an earlier one."""
+    config = str(hall.folder.table(TABLE) / "table.toml")
+    link = json.loads(underfelt("status", "--config", config, "--json").stdout)["link"]
+    return (link["state"], link["epoch"]) == ("open", told(hall, "link", "status")["epoch"])
+
+
 def progressive(hall: FloorDemo, number: int) -> int | None:
     """What the table's journal has as the progressive wager of seat 4; the round was settled."""
     journal = str(hall.folder.table(TABLE) / "journal")
@@ -96,6 +103,7 @@ def test_with_the_cable_pulled_play_continues_and_the_progressive_closes(
     netloc = urlsplit(hall.address).netloc
     floor, page = tabs.open(netloc, "/floor"), tabs.open(netloc, f"/table/{TABLE}")
     credit = page.locator('#felt [data-at="4/credit"]')
+    until(lambda: joined(hall))
     shows(page.locator(".tags"), "link open")
     play(hall, "dealer opens", *BETS)
     expect(credit).to_have_attribute("aria-label", "Seat 4, progressive: 1 credit")

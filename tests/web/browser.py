@@ -140,8 +140,9 @@ class Events:
         self._connection.close()
 
 
-def until(true: Callable[[], bool]) -> None:
+def until(true: Callable[[], bool], seen: Callable[[], object] = str) -> None:
+    """``seen``: what a failure says."""
     end_s = time.monotonic() + PATIENCE_S
     while not true():
-        assert time.monotonic() < end_s, "it never came true"
+        assert time.monotonic() < end_s, ("it never came true", seen())
         time.sleep(0.02)
