@@ -4,7 +4,7 @@ Nothing here names a closed card: the felt has a type for one, and what the tabl
 depend on it. Parts are made again only when what they are made of has changed, so a group in which
 nothing happens costs next to nothing, followed or not.
 
-All of it is for those who watch. A fault in it is told as a trouble, and the table plays on.
+All of it is for those who watch. A fault in it is reported as a trouble, and the table plays on.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def diagnosis(table: Table) -> Found | None:
 
 
 def steady(table: Table) -> Found:
-    """What stays on the screen for some looks: a device that is just being found anew does not."""
+    """What stays on the screen for some looks: a device that is just being found again does not."""
     seen: list[Found | None] = []
 
     def same() -> bool:
