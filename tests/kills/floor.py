@@ -309,9 +309,11 @@ class Floor:
                 table.people.close()
 
         def drained() -> bool:
-            self.look()
+            loads = [table for table in self.tables if table.people is None]
+            quiet = all((table.folder / "quiet").exists() for table in loads)
+            self.look()  # after the last of them was written
             self._complain_of_the_dead()
-            return all(self._drained(table) for table in self.tables)
+            return quiet and all(self._drained(table) for table in self.tables)
 
         until(drained, lambda: f"never drained: {self.standing()}")
         for worker in (*(table.worker for table in self.tables), self.server):

@@ -5,7 +5,7 @@ python -m tests.kills.load FOLDER NAME ENDPOINT SERVER_KEY SEED
 Rounds of wagers, reversals and claims go into the journal as the daemon's writer puts them there,
 group by group, each synced before it is sent. Killed at any moment it starts again from its journal
 alone, and what it plays next depends on the seed and the journal's last event only. It plays until
-there is a file ``quiet`` in the folder above, and ends with SIGTERM.
+there is a file ``quiet`` in the folder above, answers with one in its own, and ends with SIGTERM.
 """
 
 from __future__ import annotations
@@ -129,7 +129,9 @@ class Load:
         client.start()
         quiet = self._folder.parent / "quiet"
         while not ending.is_set():
-            if not quiet.exists() and client.session.outbox.depth < MOST_WAITING:
+            if quiet.exists():
+                (self._folder / "quiet").touch()  # nothing more is written from here on
+            elif client.session.outbox.depth < MOST_WAITING:
                 self._play(client)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ending.wait(), PACE_S)
