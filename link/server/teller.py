@@ -189,6 +189,7 @@ class Teller:
 
     def _tell(self, parts: Iterable[str], mono: int) -> None:
         makers, made = self._makers(), dict[str, Any]()
+        loading = not (self._sums.ready and self._sums.complete)
         for part in parts:
             self._next_ms[part] = mono + self._pace_ms(part)
             try:
@@ -201,6 +202,9 @@ class Teller:
                 self._server.said(f"feed: part {part}: {type(error).__name__}: {error}")
             else:
                 del self._dirty[part]
+        if loading and self._sums.ready:
+            # Either part loads more, which the other may not have had when it was made.
+            self._dirty.update(dict.fromkeys(SUMS))
         self._feed.set(made)
 
     def _pace_ms(self, part: str) -> int:

@@ -25,6 +25,12 @@ def test_a_share_of_the_histories(store: str, histories: int, tmp_path: Path) ->
             assert play(seed, new(), 200)["events"] > 30
 
 
+def test_days_that_were_loaded_last_are_told(tmp_path: Path) -> None:
+    """A slow clock parted the loading of the sums between the two parts that show them."""
+    with places("sqlite", tmp_path) as new:
+        assert play(300_000, new(), 300)["events"] > 30
+
+
 def test_a_history_is_the_same_again(tmp_path: Path) -> None:
     with places("sqlite", tmp_path) as new:
         assert play(7, new(), 150) == play(7, new(), 150)
